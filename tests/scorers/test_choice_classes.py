@@ -16,7 +16,8 @@ LEADS = (
     "The final answer is {x}.", "Final Answer: The final answer is {x}.", "Answer: {x}.", "Looks like {x} to me.", "Sounds like {x}.",
     "My vote goes to {x}.", "I'd go with {x}.", "It has to be {x}.", "Has to be {x}.", "That makes it {x}.", "I'm leaning {x} on this.",
     "Everything points at {x}.", "I would plump for {x}.", "{x} gets my vote.", "{x} is the safest choice.", "The answer, however, is {x}.",
-    "It's {x}.", "I'd say ({x}).", "**{x}**",
+    "It's {x}.", "I'd say ({x}).", "**{x}**", "Changing my answer to {x}.", "I'm switching to {x}.", "Let me revise my choice to {x}.",
+    "The only noble gas on the list is {x}.", "The only one that fits must be {x}.",
 )  # fmt: skip
 PLEASANTRIES = (
     "", "I hope it is correct.", "I hope that helps!", "Hope this is right.", "Let me know if you have other questions.",

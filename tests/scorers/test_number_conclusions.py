@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from benchwright.scorers import ScorerInput, gsm8k_answer_strict, qa_answers
 from benchwright.scorers._numbers import plain_number
 from benchwright.scorers._quantity.reader import read_number
 
@@ -90,6 +91,34 @@ RESULT = {
         for code in ("print(sum(range({a}, {b})))", "{c} // {a}", "max([{a}, {b}])", "f({a})")
         for verb in ("outputs", "prints", "returns", "evaluates to", "gives")
     ),
+    "another answer that is called wrong": tuple(
+        f"{lead} {{c}}{tail} {rest}"
+        for lead in (
+            "The intuitive answer is",
+            "The tempting answer is",
+            "The answer is",
+            "You might say",
+            "At first it looks like",
+        )
+        for tail in (
+            ", but that's wrong.",
+            ", which is incorrect.",
+            " hours, but that is not right.",
+            ", but it's a trap.",
+        )
+        for rest in ("It takes {r} days.", "The ball costs {r} cents.")
+    ),
+    "remarks that say so": tuple(
+        f"There are {{r}} cups in it.{gap}{lead} {{a}} quarts = {{b}} gallons and {{b}} cups = {{a}} quarts"
+        for gap in (" ", "\n")
+        for lead in ("FYI,", "fyi", "btw", "For your information:", "Incidentally,", "For what it's worth,")
+    ),
+    "several units and then one": tuple(
+        f"{lead} {{a}} hours and {{b}} minutes{link} {{r}}{end}"
+        for lead in ("That's", "It took", "From 9:40 to 14:10 are")
+        for link in (", or", ", i.e.", ", that is,")
+        for end in (" hours.", " minutes in all.")
+    ),
     "loops": ("So the box has {a} x {b} = {r} pens." + " So the box has {r} pens." * 5 + " So the box",),
 }
 NO_RESULT = {
@@ -126,6 +155,14 @@ NO_RESULT = {
         "You need {a} eggs per cake: for {b} cakes you would only need {r}.",
         "{b} hours later the car has gone {r} miles.",
     ),
+    "as many of the one as of the other": (
+        "Each does so in {b} minutes. So {a} machines make {a} parts in {b} minutes.",
+        "{a} machines working in parallel therefore make {a} widgets in {b} minutes.",
+    ),
+    "a formula with words": (
+        "I can't see the figure. Then I would use A = {a} · base · height.",
+        "Use V = {a} × length × width.",
+    ),
     "it depends": ("It depends on the tax. Without tax it is ${r}; with tax, it is ${c}.",),
     "a year or a number": (
         "It was founded in 1636, making it nearly {r} years old.",
@@ -156,6 +193,42 @@ def test_the_result_is_read(name: str) -> None:
             number = read_number(text).number
             assert number is not None, text
             assert plain_number(number) == str(values["r"]), text
+
+
+@pytest.mark.parametrize("share", [12, 15, 40, 75])
+@pytest.mark.parametrize("whole", [80, 200, 1_000])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "{part} / {whole} = {decimal}, so {part} is {share}% of {whole}.",
+        "{part}/{whole} = {decimal}, i.e. {part} is {share} % of {whole}.",
+        "x = {part} / {whole} = {decimal}. The share is {share}% a year.",
+        "So r = {part} / {whole} = {decimal}. The rate was {share}%.",
+    ],
+)
+def test_a_share_that_repeats_the_result_is_a_percentage(shape: str, share: int, whole: int) -> None:
+    part = share * whole / 100
+    number = read_number(shape.format(part=f"{part:g}", whole=whole, share=share, decimal=share / 100)).number
+    assert number is not None
+    assert plain_number(number) == f"{share}%"
+
+
+@pytest.mark.parametrize(
+    ("unit", "asked"),
+    [("million", "in million dollars"), ("thousand", "in thousands"), ("billion", "in billions of euros"), ("dozen", "How many dozens?")],
+)  # fmt: skip
+def test_numbers_in_the_scale_that_the_question_asks_for(unit: str, asked: str) -> None:
+    for reply in (f"The profit is 25 {unit}.", f"75/3 = 25 {unit}", f"25 {unit}"):
+        in_scale = ScorerInput(reply, "25", {"question": f"{asked}?"})
+        assert gsm8k_answer_strict(in_scale) == {"correct": True, "parsed": True}
+        assert qa_answers(["numeric"])(in_scale)["numeric"] is True
+        assert not gsm8k_answer_strict(ScorerInput(reply, "25", {"question": "How many are there?"}))[
+            "parsed"
+        ]
+        assert gsm8k_answer_strict(ScorerInput(reply, "26", {"question": asked})) == {
+            "correct": False,
+            "parsed": True,
+        }
 
 
 @pytest.mark.parametrize("name", NO_RESULT)

@@ -130,7 +130,7 @@ def test_the_target_decides_only_where_that_is_sound(
     assert (scores["rule"] == "ambiguous") == (verdict is None)
 
 
-@pytest.mark.parametrize("name", [f"numbers_{letter}" for letter in "abcdefghijklmnopqrs"])
+@pytest.mark.parametrize("name", [f"numbers_{letter}" for letter in "abcdefghijklmnopqrst"])
 def test_replies_are_read_as_a_careful_reader_reads_them(name: str) -> None:
     """At least 92 % alike, and never another number."""
     replies = [json.loads(line) for line in (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()]

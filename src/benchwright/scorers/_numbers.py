@@ -6,6 +6,7 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from benchwright.core import Row
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.reader import decimal_mark_of, read_number
@@ -73,6 +74,7 @@ def gsm8k_answer_strict(sample: ScorerInput) -> Scores:
     """
     expected = target_number(sample.target)
     found = read_number(sample.response or "", target_mark(sample.target))
+    found = found._replace(number=in_asked_scale(found.number, sample.metadata))
     right = matches(found.number, expected) if found.number is not None and expected is not None else False
     parsed = found.number is not None and right is not None
     return AnswerScores(
@@ -91,6 +93,33 @@ def target_number(target: object) -> Number | None:
         value = Decimal(str(target))
         return Number(Fraction(value)) if value.is_finite() else None
     return read_number(str(target)).number
+
+
+_ASKED_SCALES = {
+    r"thousands?|tausend|milliers?|miles|тысяч\w*": 1_000,
+    r"millions?|millionen|millones|milioni|milhões|миллион\w*": 10**6,
+    r"billions?|milliarden|milliards|миллиард\w*": 10**9,
+    r"dozens?|dutzend|douzaines?|docenas?|дюжин\w*": 12,
+    r"hundreds?|hundert": 100,
+}
+"""Words of a question that ask for a number in these terms, and how much each means."""
+
+
+def in_asked_scale(number: Number | None, row: Row | None) -> Number | None:
+    """A number, with what it is in terms that the question asks for: `25 dozen` is 25 if it asks how many dozens.
+
+    >>> in_asked_scale(Number(Fraction(300), other=(Fraction(25),)), {"question": "How many dozens?"}).same
+    (Fraction(25, 1),)
+    """
+    question = (row or {}).get("question")
+    if number is None or not number.other or not isinstance(question, str):
+        return number
+    for words, scale in _ASKED_SCALES.items():
+        without = number.value / scale
+        if without in number.other and re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)", question):
+            others = tuple(one for one in number.other if one != without)
+            return number._replace(same=(*number.same, without), other=others)
+    return number
 
 
 def target_mark(target: object) -> Mark | None:

@@ -14,10 +14,10 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, MetricSummary, UsageError, encode_json
+from benchwright.core import JsonObject, MetricSummary, Row, UsageError, encode_json
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
-from benchwright.scorers._numbers import matches, plain_number, target_mark, target_number
+from benchwright.scorers._numbers import in_asked_scale, matches, plain_number, target_mark, target_number
 from benchwright.scorers._overlap import bleu, rouge
 from benchwright.scorers._quantity.reader import read_number
 from benchwright.scorers._scorer import AnswerScores, Scorer, ScorerInput, Scores
@@ -130,7 +130,7 @@ def qa_answers(
         read: str | None = None
         for name in names:
             if name == "numeric":
-                numeric = _numeric(response, sample.target, near)
+                numeric = _numeric(response, sample.target, near, sample.metadata)
                 read = numeric.extracted
                 scores.update(numeric)
             elif name == "judge":
@@ -241,14 +241,14 @@ def qa_remarks(metrics: Mapping[str, MetricSummary], headline: str) -> list[str]
     ]
 
 
-def _numeric(response: str, answer: object, near: Fraction) -> AnswerScores:
+def _numeric(response: str, answer: object, near: Fraction, row: Row | None) -> AnswerScores:
     items = answer if isinstance(answer, list | tuple | set) else [answer]
     expected = [(number, item) for item in items if (number := target_number(item))]
     if not expected:
         return AnswerScores({}, None)
     mark = next((mark for _, item in expected if (mark := target_mark(item))), None)
     found = read_number(response, mark)
-    number = found.number
+    number = in_asked_scale(found.number, row)
     if number is None:
         return AnswerScores({"numeric": False, "matched": None, "rule": found.rule}, None)
     verdicts = [matches(number, value, near) for value, _ in expected]

@@ -137,9 +137,18 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         "what is chosen",
-        ("I choose B", "I would go with option B", "select (B)", "My vote goes to B", "which makes it B"),
+        (
+            "I choose B",
+            "I would go with option B",
+            "select (B)",
+            "My vote goes to B",
+            "which makes it B",
+            "Changing my answer to B",
+        ),
         rf"{_START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
         r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|prefer|left\swith|bet(?:ting)?\son|money(?:'s|\sis)\son|(?:got\sto|gotta|have\sto)\sbe|(?:answer\s)?key\s(?:says|gives)|(?:answer|reply|respond)\swith|i\sme(?:an|ant)|plump(?:ing)?\sfor|land(?:ed|ing)?\son|side\swith|(?:vote|money|pick|choice)\s(?:goes|went)\s(?:to|for|on)"
+        r"|(?:chang|revis|updat|correct|amend)(?:e|es|ed|ing|)\s(?:my|the)\s(?:\w+\s)?(?:answer|choice|selection|pick|vote|mind|response)\sto|switch(?:ed|ing)?\s(?:my\s\w+\s)?(?:over\s)?to"
+        rf"|the\sonly(?:\s(?!other|not|wrong|incorrect|false|problem|issue|difference|doubt|alternative|rival|exception)(?!\w+n't)[\w'-]+){{1,9}}?\s{_BE}{_A_LETTER}"
         rf"|(?:lean(?:ing)?|(?<!it\s)(?<!this\s)(?<!that\s)(?<!which\s)(?:must|has\sto)\sbe|mak(?:es?|ing)\sit){_A_LETTER})\b{_FILLER}",
         (
             "cho",
@@ -170,6 +179,13 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "must",
             "has to",
             "mak",
+            "chang",
+            "revis",
+            "updat",
+            "correct",
+            "amend",
+            "switch",
+            "the only",
         ),
         begins=True,
     ),

@@ -91,7 +91,7 @@ _LINKS = (
     ("several", r",?\s(?:or|oder|ou|o|u|или|nor)\s(?:even\s)?|\s(?:out\sof|of|von|sur|из|aus|of\sthe|von\sden|de\slos|de\slas|des|de)\s|\s?或者?\s?"),
     ("and", r"\s(?:and|und|et|y|и|e|&)\s"),
     ("listed", r"\s?[,;|]\s"),
-    ("units", rf"\s?(?:{_UNIT})\.?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
+    ("units", rf"\s?(?:{_UNIT})(?:(?<!\w{{4}})\.)?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
     ("joined", r"[ \t]+"),
 )  # fmt: skip
 _EQUALS = r"(?!.*[^\W\d]{4}=)[^\d=≈→\n.!?;]{0,24}[=≈→][^\d=≈→\n.!?;]{0,24}"  # `answer=5 confidence=0.8` is no equation
@@ -115,7 +115,7 @@ _AND_A_PART = (
 _OF_PART = r"\s(?P<part>halves|thirds?|quarters?|fourths?|fifths|sixths|sevenths|eighths?|ninths|tenths?)\b"
 _DOZEN = r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)"
 _PART = {"hal": 2, "thi": 3, "qua": 4, "fou": 4, "fif": 5, "six": 6, "sev": 7, "eig": 8, "nin": 9, "ten": 10}
-_VARIABLE = rf"\s?[{UNKNOWN}]|[xyzniθ](?![^\W_])|‰"
+_VARIABLE = rf"\s?[{UNKNOWN}]|\s?×\s?[^\W\d_]|\s\*\s[^\W\d_]|[xyzniθ](?![^\W_])|‰"
 _GOES_ON = r"(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
 _BOUND = r"(?:(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
 _BOUND_ENDS = ("than", "als", "de", "que", "<", ">", "≤", "≥")

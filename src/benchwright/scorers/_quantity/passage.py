@@ -14,6 +14,7 @@ from benchwright.scorers._quantity.expressions import Expression, Expressions
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.patterns import caseless, compiled, small_letters
 from benchwright.scorers._stems import matches_at, places
+from benchwright.scorers._triggers import may_match
 
 CUES = 40
 """The last cues of a reply are looked at."""
@@ -43,7 +44,7 @@ _CHECK_STEMS = (
     "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
 )  # fmt: skip
 _REMARK = (
-    rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
+    rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|btw|fyi|for\syour\sinformation|for\swhat\sit's\sworth|incidentally|trivia|reminder|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
     r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
 )
 _NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"
@@ -53,8 +54,14 @@ _WILL = r"\s*if\s[^.!?\n]{0,120}?(?:'ll|\swill)\s"
 _OTHERS = r"(?<!\w)(?:people|others|students|someone|many|some|most)\s(?:\w+\s){0,3}(?:answer|say|think|guess|believe|assume|expect)s?(?!\w)"
 _CASES = r"(?:(?<=\n)|^)[ ]{0,3}[-*•]\s{0,3}(?:if|wenn|falls|si|se|если)(?!\w)"
 _SUPPOSED_STEMS = ("if ", "were ", "wenn ", "falls ", "si ", "se ", "если ")
+CALLED_WRONG = (
+    r"(?:(?:that|this|it|which)(?:'s|\s(?:is|was|would\sbe))|is)\s(?:(?:actually|clearly|simply|of\scourse|however)\s)?"
+    r"(?:wrong|incorrect|false|mistaken|a\s(?:trap|mistake)|the\strap|(?:not|n't)\s(?:right|correct|true|the\sanswer))(?!\w)"
+)
+_NAMED_WRONG = rf"(?<!\w)(?:but|yet|which|however),?\s{CALLED_WRONG}"
+"""In a sentence whose number is no answer: `24 is tempting, but that's wrong`."""
 _SOURCE = r"[*_(]{0,3}(?:\[\^?\d{1,2}\]:?\s|\^\d{1,2}\s|\*\s(?=[a-z])|(?:sources?|references?|footnotes?|citations?|quellen?|fuentes?|fonti?|источники?|来源)\s?:)"
-_TELL = r"(?:tell|determine|answer|calculate|compute|say|give|provide|know|find|solve|verify|confirm|access|help|assist|share|be\s(?:determined|calculated|answered|sure|certain)|look)"
+_TELL = r"(?:see|view|read|open|tell|determine|answer|calculate|compute|say|give|provide|know|find|solve|verify|confirm|access|help|assist|share|be\s(?:determined|calculated|answered|sure|certain)|look)"
 _DECLINE = (
     rf"(?:(?<!\w)(?:(?:cannot|can't|can\snot|couldn't|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?{_TELL}|(?:isn't|not|n't)\s(?:possible|enough)|impossible\sto|insufficient"
     r"|do(?:es)?(?:\snot|n't)\s(?:\w+\s)?(?:have|know|say|state|specify|provide|give|mention)|not\s(?:given|specified|stated|provided|mentioned)|unclear|no\sway\sto|unknown"
@@ -196,6 +203,11 @@ class Passage:
         sentence = self.lower[start:end]
         if start and caseless(_NOT_NEEDED).search(text, start, end):
             return start, end
+        wrong = (
+            caseless(_NAMED_WRONG).search(text, start, end) if may_match(_NAMED_WRONG, self.lower) else None
+        )
+        if wrong:
+            return start, wrong.end()
         if ("people" in sentence or "some" in sentence or "many" in sentence) and caseless(_OTHERS).search(
             text, start, end
         ):

@@ -16,7 +16,7 @@ from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
 from benchwright.scorers._quantity.numerals import Mark
-from benchwright.scorers._quantity.passage import CUES, SPAN, Passage
+from benchwright.scorers._quantity.passage import CALLED_WRONG, CUES, SPAN, Passage
 from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.quick import read_quickly
@@ -72,8 +72,10 @@ _CORRECTION = (
     r"(?<!\w)(?:wait|actually|correction|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
     r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
 )
-_NO_STATEMENT = r"(?<!\w)(?:(?:if|whether|suppose|unless)\s(?:the\s|my\s)?|(?:first|initial|previous|original|earlier|old|wrong|incorrect|your)\s)$"
+_NO_STATEMENT = r"(?<!\w)(?:(?:if|whether|suppose|unless)\s(?:the\s|my\s)?|(?:first|initial|previous|original|earlier|old|wrong|incorrect|your|intuitive|na[iï]ve|tempting|popular|usual)\s)$"
 """Before `answer`: it is supposed, or was given before."""
+_REFUTED = rf"(?:\s[^\W\d_]+){{0,3}}[,.;:!]?\s(?:(?:but|yet|and|which|however),?\s)?{CALLED_WRONG}"
+"""After an answer that the reply then calls wrong."""
 _FINAL = r"(?<!\w)(?:final|finally|total|altogether|in\sall|in\sthe\send|left\swith|end(?:s|ed)?\sup|comes?\sto|now|remain(?:s|ing)?|left|bring(?:s|ing))(?!\w)"
 """In a sentence that ends a calculation."""
 _LIST = r"(?:[-*•+]\s|\d{1,2}[.)]\s|[^\W\d][^\n:=]{0,40}:\s)"
@@ -221,7 +223,7 @@ class _Reader:
             later: tuple[int, ReadNumber] | None = None
             for cue in self._passage.cues(pattern, stems):
                 found = None if self._denied(cue.start()) else self._after(cue.end())
-                if found is None:
+                if found is None or caseless(_REFUTED).match(self._text, found[0]):
                     continue
                 if later is None:
                     last, later = self._corrected(*found), (cue.start(), found[1])
@@ -411,9 +413,16 @@ class _Reader:
                 return later
             # The last sentence may name what was concluded next to something new.
             shown = self._passage.numbers.operands(0, begin)
-            new = [one for one in inside if one.number and one.number.value not in shown]
-            repeated = any(same(one.number, concluded.number) for one in inside)
-            return ReadNumber(None, "several") if new and repeated else concluded
+            new = [
+                one
+                for one in inside
+                if one.number and one.number.value not in shown and not same(one.number, concluded.number)
+            ]
+            repeated = [one.number for one in inside if same(one.number, concluded.number)]
+            if new and repeated:
+                return ReadNumber(None, "several")
+            percent = next((one for one in repeated if one and one.percent), None)
+            return concluded if percent is None else ReadNumber(percent, concluded.rule)
         found = self._results.pick(inside, "last_number")
         if self._is_one_of_many(begin, inside, last) or not self._answers(begin, inside, found):
             return ReadNumber(None, "several")

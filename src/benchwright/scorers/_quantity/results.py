@@ -75,6 +75,8 @@ _ROUNDS = r"(?<!\w)(?:round|gerundet|aufgerundet|abgerundet|arrond|redond|arroto
 _BESIDE_YEAR = r",\s(?:making\s\w+\s(?:\w+\s)?|(?:only|just|some|about)\s)?\d"
 _BESIDE = r"(?<!\w)(?:for|per)\s(?:(?:all|each|every|only|about)\s){0,2}$|(?<!\w)(?:the|these|those)\s$"
 _OTHER_UNIT = r"[^.;\d,]{1,30},\s(?:or|oder|ou|o|или)\s(?:(?:about|approximately|roughly|around|etwa|rund|ca\.|environ|unos|circa|около|примерно)\s)?[$€£]?$"
+_IN_ONE_UNIT = r"\s[^\W\d_]{1,12},?\s(?:or|i\.e\.,?|that\sis,?|oder|d\.\s?h\.|also|ou|soit|o|es\sdecir,?|или|то\sесть)\s(?:(?:about|exactly|just)\s)?|\s[^\W\d_]{1,12}\s\((?:or\s|i\.e\.,?\s|=\s?)?"
+"""Between a quantity in several units and the same in one: `4 hours and 30 minutes, or 4.5 hours`."""
 _OPERATES = r"(?<!\w)(?:subtract|add|take\saway|remove|(?:multiply|divide)(?:\s\w+)?\sby|minus|plus|times)\s(?:the\s|another\s|those\s)?[$€£]?$"
 _SHARE = r"(?<!\w)(?:the\ssame|half(?=\s(?:of|that|this|as|the|it)(?!\w))|twice|double|thrice|hälfte|doppelt|moitié|double|mitad|doble|половин\w*|вдвое)(?!\w)"
 _SAYS = r"(?<!\w)(?:is|are|was|(?:would|will)\sbe|ist|sind|beträgt|est|sont|es|son|равен|равна|равно)(?!\w)"
@@ -137,6 +139,10 @@ class Results:
             if caseless(_PART_OF).search(self._text, begin, inside[0].start):
                 return ReadNumber(None, "several")  # `a third of 60 is not 30`
             return self.chosen(inside, 0, rule)
+        if inside[-2].reason == "units" and caseless(_IN_ONE_UNIT).fullmatch(
+            self._passage.gap(inside, len(inside) - 1)
+        ):
+            return self.resolved(inside[-1:], rule)
         claimed = self._claimed(self._outside_brackets(inside))
         inside = self._strong(claimed)
         if claimed[0] is not inside[0] and self._is_asked_year(claimed[0], inside[0]):
@@ -151,6 +157,8 @@ class Results:
         at = self._repeated(inside)
         if at is None:
             at = max((at for at, one in enumerate(inside) if at and one.equals), default=None)
+            if at is not None and (again := self._given_again(inside, at)):
+                return self.resolved([again], rule)
         if at is not None and self._are_comments(inside, at):
             if at and (self._is_assigned(inside, at) or self._is_second(inside, at)):
                 return ReadNumber(None, "several")  # `x = 2 and x = 5`
@@ -183,9 +191,19 @@ class Results:
             return ReadNumber(None, "several")  # `x = 2 and x = 5`
         if caseless(_SHARE).search(self._text[inside[at].end : self._passage.sentence_end(inside[at].end)]):
             return ReadNumber(None, "several")  # `so 6 workers need half of that`
+        if at and len(inside) > at + 1 and _key(inside[at]) in map(_key, inside[:at]):
+            return ReadNumber(None, "several")  # `so 100 machines make 100 parts in 5 minutes`
         if not self._explain(inside, at) and not all(map(self._is_beside, inside[at + 1 :])):
             return ReadNumber(None, "several")
         return self._with_same(inside, at, rule)
+
+    def _given_again(self, inside: list[Expression], at: int) -> Expression | None:
+        """The number after a calculation that gives its result again, beside those it was made of: `= 0.15, so 12 is 15 % of 80`."""
+        used = self._passage.numbers.operands(inside[0].start, inside[at].start)
+        again = [one for one in inside[at + 1 :] if same(one.number, inside[at].number)]
+        others = [one for one in inside[at + 1 :] if one not in again]
+        is_used = all(one.number and one.number.value in used for one in others)
+        return again[-1] if len(again) == 1 and others and is_used else None
 
     def _with_same(self, inside: list[Expression], at: int, rule: str) -> ReadNumber:
         """A result, with the values that say the same after it."""
