@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchwright.cli import main
-from benchwright.core import Registry
+from benchwright.core import Registry, normalise_name
 from benchwright.demo import DemoSettings, demo_server
 
 BENCH = """
@@ -81,3 +82,44 @@ def test_a_folder_that_names_nothing_is_called_a_folder(capsys: pytest.CaptureFi
     Path("results").mkdir()
     assert main(["run", "results"]) == 4
     assert "results is a folder" in capsys.readouterr().err
+
+
+NAMES = {
+    "Prüfung Größe.csv": "prüfung_größe",
+    "Été – 2ème essai.csv": "été_2ème_essai",
+    "Łódź_Żółć.csv": "łódź_żółć",
+    "Вопросы №3.csv": "вопросы_3",
+    "Ερωτήσεις.csv": "ερωτήσεις",
+    "问题 (一).csv": "问题_一",
+    "質問ーバツ.csv": "質問ーバツ",
+    "질문.csv": "질문",
+    "أسئلة ١٢.csv": "أسئلة_١٢",
+    "שאלות.csv": "שאלות",
+    "प्रश्न पत्र.csv": "प्रश्न_पत्र",
+    "คำถาม.csv": "คำถาม",
+    "Câu hỏi.csv": "câu_hỏi",
+    "ԱԲԳ.csv": "աբգ",
+    "კითხვები.csv": "კითხვები",
+    "ጥያቄ.csv": "ጥያቄ",
+    "😀😀.csv": "questions",
+    "plain-Name_2.csv": "plain_name_2",
+}
+"""Names of files in many scripts, and those of their runs."""
+
+
+@pytest.mark.parametrize(("file", "name"), NAMES.items())
+def test_letters_of_any_script_stay_in_the_names_of_runs(file: str, name: str) -> None:
+    decomposed = unicodedata.normalize("NFD", Path(file).stem)  # as some file systems give it
+    for spelling in (Path(file).stem, decomposed, name):
+        assert (normalise_name(spelling) or "questions") == name
+    long = normalise_name(Path(file).stem * 30)
+    assert len(f"0001-{long}".encode()) < 255
+
+
+def test_the_folder_and_the_commands_have_the_letters_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    for number, (file, name) in enumerate(list(NAMES.items())[::5], 1):
+        Path(file).write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+        assert main(["run", file, "--model", "demo", "--quiet"]) == 0
+        assert Path(f".benchwright/runs/{number:04}-{name}/results.yml").is_file()
+        assert main(["show", name]) == 0
+        assert name in capsys.readouterr().out

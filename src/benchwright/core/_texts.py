@@ -14,12 +14,20 @@ _NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
 
 
 def normalise_name(name: str) -> str:
-    """Lower-case a name, turn everything else than a-z and 0-9 into single `_`, none at the ends, and cut it to 50.
+    """Lower-case a name, turn everything else than letters and digits, of any script, into single `_`, none at the ends, and cut
+    it to 50.
 
-    >>> normalise_name("My QA Benchmark!")
-    'my_qa_benchmark'
+    >>> normalise_name("My QA Benchmark!"), normalise_name("Prüfung: 数学")
+    ('my_qa_benchmark', 'prüfung_数学')
     """
-    return _NOT_ALLOWED.sub("_", name.lower()).strip("_")[:50]
+    name = name.lower()
+    if not name.isascii():
+        from unicodedata import category, normalize  # few names need it
+
+        # Letters with their marks, in one spelling: some file systems take the marks of letters apart.
+        name = "".join(each if category(each)[0] in "LMN" else " " for each in normalize("NFC", name))
+        return "_".join(name.replace("_", " ").split())[:50]
+    return _NOT_ALLOWED.sub("_", name).strip("_")[:50]
 
 
 _LONGEST_NAME = 120

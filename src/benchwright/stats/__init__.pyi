@@ -22,7 +22,6 @@ from benchwright.stats._intervals import (
 )
 from benchwright.stats._limits import (
     LimitTest as LimitTest,
-    holm as holm,
 )
 from benchwright.stats._paired import (
     PairedResult as PairedResult,
@@ -38,4 +37,4 @@ from benchwright.stats._repeats import (
     consensus_at_k as consensus_at_k,
     pass_at_k as pass_at_k,
 )
-from benchwright.stats._tails import binomial_tail as binomial_tail
+from benchwright.stats._tails import binomial_tail as binomial_tail, holm as holm

@@ -1,4 +1,4 @@
-"""Test whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's method for several tests.
+"""Test whether a mean, a share or a paired difference meets a limit: one-sided tests.
 
 `side` is 1 for a limit that is a minimum, -1 for a maximum. The null hypothesis is always that the limit is
 met, so a small p means that it is missed.
@@ -243,20 +243,6 @@ def _independent(flags: Sequence[bool]) -> tuple[int, int]:
     alike = min(0.95, max(0.0, (together - mean * mean) / (mean * (1 - mean))))
     part = (1 - alike) / (1 + alike)
     return max(1, int(n * part)), int(hits * part)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's method, keeping their order.
-
-    >>> holm([0.01, 0.5, 0.03])
-    [0.03, 0.5, 0.06]
-    """
-    found = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, p_values[at] * (len(p_values) - rank)))
-        found[at] = largest
-    return found
 
 
 def _share_spreads(n: int, found: float, limit: float, side: int) -> tuple[Spread, Spread]:

@@ -1,7 +1,8 @@
-"""Tails of distributions."""
+"""Tails of distributions, and p-values of several tests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb, exp, lgamma, log, log1p
 
 
@@ -29,3 +30,17 @@ def binomial_tail(hits: int, n: int, share: float) -> float:
         if term < 1e-17 * total:
             break
     return min(1.0, total)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number by Holm's method, keeping their order.
+
+    >>> holm([0.01, 0.5, 0.03])
+    [0.03, 0.5, 0.06]
+    """
+    found = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[at] * (len(p_values) - rank)))
+        found[at] = largest
+    return found
