@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -151,3 +152,103 @@ def test_a_run_that_is_not_there_is_said(address: ServerAddress, opened: Browser
     page.wait_for_selector("text=This page could not be loaded")
     assert "99" in page.inner_text("main")
     page.close()
+
+
+def shown_samples(page: Page) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(
+        "tr[data-sample]", "all => all.map(each => each.dataset.sample)"
+    )
+    return found
+
+
+def listed(address: ServerAddress, query: str) -> list[str]:
+    page = told(address, f"/runs/1/samples?{query}")
+    return [f"{sample['sample_id']}/{sample['repeat']}" for sample in page["samples"]]
+
+
+def test_the_outcomes_of_a_run_lead_to_its_samples(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    page = tab("#/runs/1")
+    page.locator("a.key", has_text="request_failed").click()
+    page.wait_for_selector("tr[data-sample]")
+    assert page.evaluate("location.hash") == "#/runs/1/samples?outcome=request_failed"
+    assert shown_samples(page) == listed(address, "outcome=request_failed")
+    assert page.input_value("#outcome") == "request_failed"
+    page.select_option("#outcome", "")
+    page.select_option("#verdict", "wrong")
+    page.fill("#text", "I cannot say")
+    page.select_option("#sort", "latency_s")
+    page.select_option("#descending", "true")
+    page.press("#text", "Enter")
+    page.wait_for_function("location.hash.includes('latency_s')")
+    settled(page)
+    query = page.evaluate("location.hash").partition("?")[2]
+    assert shown_samples(page) == listed(address, f"{query}&limit=50")
+    assert len(shown_samples(page)) > 3
+    assert page.evaluate("document.activeElement.id") == "text", "the focus stays where it was"
+    assert "samples without latency are not listed" in page.inner_text("main")
+    page.go_back()
+    page.wait_for_selector("text=All 5 samples")
+    assert page.input_value("#outcome") == "request_failed"
+
+
+def test_samples_by_column_rule_and_metric(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    page = tab(f"#/runs/1/samples?column=topic&value={quote(HOSTILE)}")
+    assert shown_samples(page) == [f"{n - 1}/0" for n in range(2, 41, 2)]
+    assert "looked at all 40" in page.inner_text("main")
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("topic (data)").check()
+    assert "onerror" in page.inner_text("table.samples")
+    assert page.locator("img").count() == 0
+    page.get_by_label("topic (data)").uncheck()
+    assert (
+        "needs the column and its value" in told(address, "/runs/1/samples?column=topic")["error"]["message"]
+    )
+    empty = tab("#/runs/1/samples?rule=none_such")
+    assert "No samples match" in empty.inner_text("main")
+
+
+def test_a_refused_filter_is_said(address: ServerAddress, opened: BrowserContext) -> None:
+    page = opened.new_page()
+    page.goto(f"{address.url}/#/runs/1/samples?sort=length")
+    page.wait_for_selector("text=cannot be sorted by 'length'")
+    page.close()
+
+
+def test_everything_about_a_sample(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    page = tab("#/runs/1/samples/1/0?verdict=wrong")
+    document = told(address, "/runs/1/samples/1/0")
+    check_figures(page, document, 4)
+    text = page.inner_text("main")
+    assert "2+2" in text
+    assert "<img src=x onerror=alert(1)>" in text
+    assert page.locator("img").count() == 0
+    assert [each["run_id"] for each in document["elsewhere"]] == [2]
+    assert "run 2: q on" in text
+    assert document["requests"][0]["to"] == "model"
+    wrong = listed(address, "verdict=wrong")
+    for key, expected in (("j", wrong[1]), ("k", wrong[0])):
+        page.keyboard.press(key)
+        page.wait_for_function("id => location.hash === `#/runs/1/samples/${id}?verdict=wrong`", arg=expected)
+        settled(page)
+    page.keyboard.press("k")
+    page.wait_for_selector("text=This is the first.")
+    page.get_by_text("Raw JSON").click()
+    page.wait_for_selector("[aria-label='Raw JSON']")
+    again = tab("#/runs/2/samples/0/1")
+    assert "0/0" in again.locator("[aria-label=Repeats]").inner_text()
+
+
+@pytest.mark.parametrize("hash_", ["#/runs/1", "#/runs/1/samples", "#/runs/1/samples/1/0"])
+def test_pages_fit_a_phone_and_the_keyboard_reaches_everything(hash_: str, tab: Callable[..., Page]) -> None:
+    page = tab(hash_, 420)
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    unreached = page.evaluate(
+        """() => [...document.querySelectorAll("main *")].filter((each) => {
+            const box = each.getBoundingClientRect(), style = getComputedStyle(each);
+            const scrolls = /auto|scroll/.test(style.overflowX + style.overflowY);
+            return box.width && scrolls && each.scrollWidth > each.clientWidth + 1 && each.tabIndex < 0;
+        }).map((each) => each.outerHTML.slice(0, 80))"""
+    )
+    assert unreached == []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 
@@ -13,8 +15,8 @@ from backends import forget_samples, sqlite_only
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from benchwright.core import StepValues, UsageError, call_key, score_key
-from benchwright.store import SampleFilter, Store, Workspace, open_store, verdict_of
-from benchwright.store._sample_filters import bucket_of
+from benchwright.store import SampleFilter, SampleOrder, SampleSteps, Store, Workspace, open_store, verdict_of
+from benchwright.store._sample_filters import bucket_of, facet_of
 from benchwright.store._statements import samples as sqlite_samples
 from benchwright.store._statements.samples import METRIC_PAGE, PAGE
 from stored_steps import stored_step
@@ -117,6 +119,101 @@ def test_pages_are_what_a_scan_of_all_records_finds(store: Store, where: SampleF
     assert paged(store, run_id, where, limit) == by_scan(store, run_id, where)
 
 
+ORDERS = [SampleOrder(by, back) for by in (None, "latency_s", "completion_tokens", "metric:f1", "metric:latency_s")
+          for back in (False, True)]  # fmt: skip
+SORTED_FILTERS = [
+    SampleFilter(), SampleFilter(verdict="wrong"), SampleFilter(metric="f1", above=0.2, below=0.9), SampleFilter(rule="letter"),
+    SampleFilter(column="topic", value="a"), SampleFilter(column="n", value="[3]"), SampleFilter(verdict="wrong", text="row 1"),
+]  # fmt: skip
+
+
+def figured(index: int, some: random.Random, *, apart: bool = False) -> list[StepValues]:
+    """A sample with figures, some equal to others' and some missing; its call in the same record, or in one of its own."""
+    scores: dict[str, object] = {"rule": some.choice(["letter", "number"]), "correct": some.random() < 0.5}
+    if some.random() < 0.8:
+        scores["f1"] = some.choice([0.0, -0.25, 0.5, 0.5, 1 / 3, some.random(), 1.0, 40.0])
+    if some.random() < 0.3:
+        scores["latency_s"] = some.random()
+    reply: dict[str, object] = {
+        "s": "answered",
+        "t": f"row {index}",
+        "l": some.choice([0.1, 0.2, some.random()]),
+    }
+    if some.random() < 0.7:
+        reply["u"] = [some.randrange(9), some.randrange(4), "server"]
+    row = orjson.dumps({"topic": some.choice("ab"), "n": [index % 4]})
+    score = orjson.dumps({"o": "scored", "s": scores, "t": "x"})
+    if apart:
+        return [stored_step(call_key(index, 0), b"c", b"{}", orjson.dumps(reply), True, 1.0, 2.0),
+                stored_step(score_key(index, 0), b"h", row, score, False, 1.0, 2.0)]  # fmt: skip
+    return [
+        stored_step(score_key(index, 0), b"h", row, score, True, 1.0, 2.0, b"c", b"{}", orjson.dumps(reply))
+    ]
+
+
+def figure_by_scan(sample: SampleSteps, by: str) -> float | None:
+    scores, reply = orjson.loads(sample.score)["s"], orjson.loads(sample.call_output or b"{}")
+    if by.startswith("metric:"):
+        return scores.get(by.removeprefix("metric:"))
+    return reply.get("l") if by == "latency_s" else (reply.get("u") or [None, None])[1]
+
+
+def sorted_by_scan(store: Store, run_id: int, where: SampleFilter, order: SampleOrder) -> list[int]:
+    found = []
+    for sample in store.samples(run_id):
+        scores, row = orjson.loads(sample.score)["s"], orjson.loads(sample.score_input or b"")
+        value = 0.0 if order.by is None else figure_by_scan(sample, order.by)
+        fits = (
+            where.verdict in (None, verdict_of(scores))
+            and (where.metric is None or within(where, scores.get(where.metric)))
+            and where.rule in (None, scores["rule"])
+            and (where.column is None or where.value in (row[where.column], str(row[where.column])))
+            and (where.text is None or f"row {sample.sample}".startswith(where.text))
+        )
+        if fits and value is not None:
+            found.append((value, sample.sample))
+    return [index for _, index in sorted(found, reverse=order.descending)]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_every_order_is_that_of_a_scan_whatever_was_replaced(store: Store, order: SampleOrder) -> None:
+    some = random.Random(str(order))
+    run_id = new_run(
+        store, *(step for index in range(60) for step in figured(index, some, apart=index % 9 == 0))
+    )
+    for _ in range(2):
+        for where in SORTED_FILTERS:
+            found, after = [], None
+            while True:
+                page = store.page_samples(run_id, where, after=after, limit=7, order=order)
+                found += [sample.sample for sample in page.items]
+                after = page.next
+                if after is None:
+                    break
+            assert found == sorted_by_scan(store, run_id, where, order), where
+        forget_samples(store, run_id, [(index, 0) for index in (3, 9, 31, 59, 60)])
+        write(store, run_id, [step for index in (9, 31, 60) for step in figured(index, some)])
+
+
+def test_counts_are_those_of_the_records(store: Store) -> None:
+    run_id = new_run(store, *(record(index) for index in range(30)))
+
+    def counted() -> Counter[str]:
+        return Counter({facet.to_text(): count for facet, count in store.sample_counts(run_id).items()})
+
+    assert counted() == Counter(facet_of(output) for *_, output in store.scored(run_id))
+    forget_samples(store, run_id, [(4, 0), (29, 0)])
+    write(store, run_id, [record(4, kind=0)])
+    assert counted() == Counter(facet_of(output) for *_, output in store.scored(run_id))
+
+
+def test_a_filter_by_column_needs_its_value_and_an_order_a_figure() -> None:
+    with pytest.raises(UsageError, match="needs the column and its value"):
+        SampleFilter(column="topic")
+    with pytest.raises(UsageError, match="cannot be sorted by 'length'; sort by latency_s"):
+        SampleOrder("length")
+
+
 def test_a_page_has_the_calls_of_its_samples(store: Store) -> None:
     together = stored_step(
         score_key(1, 0), b"h", b"row 1", b'{"o":"scored"}', True, 1.0, 2.0, b"call", b"asked", b"reply"
@@ -161,7 +258,7 @@ def test_read_only_workspaces_without_an_index_give_the_same_pages(workspace: Wo
     with closing(sqlite3.connect(workspace.database)) as connection:  # as if nobody had looked at a page
         connection.execute("DELETE FROM sample_metrics")
         connection.execute("DELETE FROM sample_index")
-        connection.execute("DELETE FROM marks WHERE name IN ('samples', 'sample_metrics')")
+        connection.execute("DELETE FROM marks WHERE name IN ('samples', 'sample_metrics', 'sample_figures')")
         connection.commit()
     for read_only in (True, False, True):
         with open_store(workspace, read_only=read_only) as store:

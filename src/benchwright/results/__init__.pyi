@@ -118,6 +118,7 @@ from benchwright.results._sample_columns import (
     SampleView as SampleView,
     dump_each as dump_each,
 )
+from benchwright.results._sample_document import sample_document as sample_document
 from benchwright.results._samples import (
     Predicted as Predicted,
     RecordedCall as RecordedCall,

@@ -9,7 +9,7 @@ import orjson
 
 from benchwright.core import Artifacts, RunFile
 from benchwright.results._sample_columns import COLUMNS, SampleView
-from benchwright.store import Facet, Page, SampleFilter, place_of, verdict_of
+from benchwright.store import Facet, Page, SampleFilter, column_text, place_of, rule_of, verdict_of
 
 MOST_SEARCHED = 20_000
 """Samples that a page looks at, but for the last row group: a filter that few pass ends a page early, and `next` continues."""
@@ -28,7 +28,15 @@ def folder_page(files: Artifacts, where: SampleFilter, after: int | None, limit:
     with files.open(RunFile.SAMPLES) as data, pq.ParquetFile(data) as file:
         there = set(file.schema_arrow.names)  # older files have fewer columns
         names = [name for name in COLUMNS if name in there]
-        decisive = [name for name in (*_DECISIVE, *(_SEARCHED if where.text else ())) if name in there]
+        decisive = [
+            name
+            for name in (
+                *_DECISIVE,
+                *(_SEARCHED if where.text else ()),
+                *(("metadata",) if where.column else ()),
+            )
+            if name in there
+        ]
         looked = 0
         for group in range(file.num_row_groups):
             if _last_place(file.metadata.row_group(group)) <= start:
@@ -71,6 +79,10 @@ def _passing(columns: Mapping[str, Sequence[Any]], where: SampleFilter) -> Itera
             value = (scores or {}).get(where.metric)
             if not isinstance(value, bool | int | float) or not low < value < high:
                 continue
+        if where.rule is not None and rule_of(scores) != where.rule:
+            continue
+        if where.column is not None and column_text(columns["metadata"][at], where.column) != where.value:
+            continue
         if where.text and not any(_holds(columns[name][at], where.text) for name in _SEARCHED):
             continue
         yield at

@@ -29,7 +29,7 @@ from benchwright.results._sample_columns import (
     sample_columns,
 )
 from benchwright.results._tool_calls import CallsView, calls_view
-from benchwright.store import Page, RunRecord, SampleFilter, SampleSteps, Store, place_of
+from benchwright.store import Page, RunRecord, SampleFilter, SampleOrder, SampleSteps, Store, place_of
 
 
 class JudgeView(Struct, frozen=True):
@@ -254,9 +254,16 @@ class StoreSamples:
         """Hash of the row, JSON of the row and record of every sample, in their order."""
         return self._store.rows_scored(self._run_id)
 
-    def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
-        """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. Its time does not
-        grow with the run. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin
+    def page(
+        self,
+        where: SampleFilter,
+        *,
+        after: int | None = None,
+        limit: int = 100,
+        order: SampleOrder | None = None,
+    ) -> Page[SampleView]:
+        """Samples that pass a filter, in an order, at most `limit`; `after` is `next` of the page before. Its time hardly grows with
+        the run. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin
         somewhere else."""
         if after is not None:
             before = self._store.page_samples(self._run_id, after=after - 1 if after else None, limit=1).items
@@ -264,8 +271,8 @@ class StoreSamples:
                 raise UsageError(
                     f"no page of run {self._run_id} ended at {after}. To continue a list, give `next` of the page before"
                 )
-        found = self._store.page_samples(self._run_id, where, after=after, limit=limit)
-        return Page(list(views_of(found.items)) if found.items else [], found.next)
+        found = self._store.page_samples(self._run_id, where, after=after, limit=limit, order=order)
+        return Page(list(views_of(found.items)) if found.items else [], found.next, found.looked)
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Prompts and replies of some samples, by row and repeat."""

@@ -264,10 +264,14 @@ class StepPage(Struct, frozen=True):
 
 
 class SamplePage(Struct, frozen=True):
-    """Samples in the order of rows and repeats, with the columns of `samples.parquet`."""
+    """Samples in the order of rows and repeats unless another is asked for, with the columns of `samples.parquet`."""
 
     samples: list[dict[str, Any]]
     next: int | None
+    total: int | None = None
+    """How many samples pass the filter; null if only looking at each would tell."""
+    looked: int | None = None
+    """How many samples were looked at for this page, if the filter needs that; null if an index led to them."""
 
 
 class EventBody(Struct, frozen=True):

@@ -9,14 +9,13 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import VERSION, RunKind, RunProgress, RunStatus, load_json
-from benchwright.results import StoreSamples
 from benchwright.server import _bodies as bodies
 from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
-from benchwright.store import Owner, SampleFilter, StepRequest, Store, whole
+from benchwright.store import Owner, StepRequest, Store, whole
 from benchwright.workflows import created_workflow
 
 
@@ -204,20 +203,6 @@ async def list_steps(state: ServerState, call: RestCall) -> bodies.StepPage:
         )
     )
     return bodies.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
-
-
-async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
-    """List the samples of a benchmark run that pass a filter; a page may be short though there are more."""
-    state.store.run(call.run_id)
-    where = {name: value for name, value in call.query.items() if name not in ("after", "limit", "scored")}
-    scored = call.query["scored"]
-    passing = SampleFilter(scored=None if scored is None else scored == "true", **where)
-    page = await state.read(
-        lambda store: StoreSamples(store, call.run_id).page(
-            passing, after=call.query["after"], limit=call.query["limit"]
-        )
-    )
-    return bodies.SamplePage(samples=[view.to_json() for view in page.items], next=page.next)
 
 
 async def begin_step(state: ServerState, call: RestCall) -> bodies.Decision:

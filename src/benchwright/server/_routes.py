@@ -22,6 +22,7 @@ from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
+from benchwright.store import REPLY_FIGURES
 
 Handler = Callable[[ServerState, handlers.RestCall], Awaitable[Any]]
 
@@ -60,6 +61,18 @@ _OF_SAMPLES = (
     Query("above", float, None, "only samples whose value of `metric` is greater"),
     Query("below", float, None, "only samples whose value of `metric` is smaller"),
     Query("text", str, None, "only samples with this text in prompt, reply or target"),
+    Query("rule", str, None, "only samples whose answer was read by this rule"),
+    Query("column", str, None, "only samples whose row has `value` in this column"),
+    Query("value", str, None, "the value in `column`"),
+    Query(
+        "sort",
+        str,
+        None,
+        f"the order: {', '.join(REPLY_FIGURES)} or metric:NAME; samples without that figure are left out. Not given: by row",
+    ),
+    Query("descending", str, "false", "whether the greatest come first", ("true", "false")),
+    Query("columns", str, None, "only these columns of the samples, with commas between"),
+    Query("cut", int, None, "cut texts that are longer than this many characters"),
 )
 _BY = Query("by", str, None, "the column; a dotted name reaches into tables")
 _METRIC = Query("metric", str, None, "the metric (default: the headline)")
@@ -125,7 +138,8 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/events", _READ, handlers.list_events, Json(bodies.EventPage), query=(_AFTER, _LIMIT), refusals=(404,)),
     Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, Json(bodies.StepPage), query=(_AFTER, _LIMIT, _STATUS),
           refusals=(404,)),
-    Route("GET", f"{_RUN}/samples", _READ, handlers.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
+    Route("GET", f"{_RUN}/samples", _READ, run_pages.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
+    Route("GET", f"{_RUN}/samples/{{sample_id}}/{{repeat}}", _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),

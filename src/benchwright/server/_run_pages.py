@@ -2,12 +2,95 @@
 
 from __future__ import annotations
 
-from benchwright.core import JsonObject
-from benchwright.results import run_document
+from collections.abc import Mapping
+from typing import Any
+
+from benchwright.core import JsonObject, suggest
+from benchwright.results import COLUMNS, SampleView, StoreSamples, run_document, sample_document
+from benchwright.server import _bodies as bodies
+from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
+from benchwright.store import SampleFilter, SampleOrder, Store
 
 
 async def get_details(state: ServerState, call: RestCall) -> JsonObject:
     """Get a run in full, as `show --json` prints it; a benchmark run also has `page`, what its page shows in words."""
     return await state.read(lambda store: run_document(store, store.run(call.run_id)))
+
+
+async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
+    """List the samples of a benchmark run that pass a filter; a page may be short though there are more."""
+    query = call.query
+    where, order = _filter(query), SampleOrder(query["sort"], query["descending"] == "true")
+    columns = _columns(query["columns"])
+
+    def read(store: Store) -> bodies.SamplePage:
+        store.run(call.run_id)
+        page = StoreSamples(store, call.run_id).page(
+            where, after=query["after"], limit=query["limit"], order=order
+        )
+        total = (
+            None
+            if where.looks or where.metric is not None or order.by is not None
+            else _total(store, call.run_id, where)
+        )
+        return bodies.SamplePage(
+            samples=[_shown(view, columns, query["cut"]) for view in page.items],
+            next=page.next,
+            total=total,
+            looked=page.looked,
+        )
+
+    return await state.read(read)
+
+
+async def get_sample(state: ServerState, call: RestCall) -> JsonObject:
+    """Get a sample in full: as `show RUN SAMPLE --json` has it, with its requests, its repeats, and the same row in other runs."""
+    row, repeat = call.path["sample_id"], call.path["repeat"]
+    return await state.read(lambda store: sample_document(store, store.run(call.run_id), row, repeat))
+
+
+def _filter(query: Mapping[str, Any]) -> SampleFilter:
+    where = {
+        name: query[name] for name in SampleFilter.__struct_fields__ if name in query and name != "scored"
+    }
+    scored = query["scored"]
+    return SampleFilter(scored=None if scored is None else scored == "true", **where)
+
+
+def _total(store: Store, run_id: int, where: SampleFilter) -> int:
+    return sum(count for facet, count in store.sample_counts(run_id).items() if where.passes(facet))
+
+
+def _columns(text: str | None) -> list[str] | None:
+    """The columns that were asked for; None: all."""
+    if text is None:
+        return None
+    names = text.split(",")
+    for name in names:
+        if name not in COLUMNS:
+            near = suggest(name, COLUMNS)
+            raise Refusal(
+                422,
+                "invalid",
+                f"samples have no column {name[:40]!r}.{near}",
+                f"there are {', '.join(COLUMNS)}",
+            )
+    return names
+
+
+def _shown(view: SampleView, columns: list[str] | None, cut: int | None) -> JsonObject:
+    shown = view.to_json()
+    if columns is not None:
+        shown = {name: shown[name] for name in columns}
+    return shown if cut is None else {name: _cut(value, cut) for name, value in shown.items()}
+
+
+def _cut(value: Any, most: int) -> Any:
+    """A value with every text in it cut."""
+    if isinstance(value, str):
+        return value if len(value) <= most else f"{value[:most]}…"
+    if isinstance(value, dict):
+        return {name: _cut(each, most) for name, each in value.items()}
+    return [_cut(each, most) for each in value] if isinstance(value, list) else value

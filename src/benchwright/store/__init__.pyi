@@ -35,9 +35,13 @@ from benchwright.store._records import (
     TakenOver as TakenOver,
 )
 from benchwright.store._sample_filters import (
+    REPLY_FIGURES as REPLY_FIGURES,
     Facet as Facet,
     SampleFilter as SampleFilter,
+    SampleOrder as SampleOrder,
+    column_text as column_text,
     place_of as place_of,
+    rule_of as rule_of,
     verdict_of as verdict_of,
 )
 from benchwright.store._workflow_records import (

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, Self
 from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunStatus, StepValues
 from benchwright.store._owner import Lease
 from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput, TakenOver
-from benchwright.store._sample_filters import Facet, SampleFilter
+from benchwright.store._sample_filters import Facet, SampleFilter, SampleOrder
 from benchwright.store._workflow_records import (
     BeginDecision,
     MetricPoint,
@@ -170,6 +170,10 @@ class SampleStore(Protocol):
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every sample with its calls, streamed; or those of one row."""
 
+    def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
+        """Samples of other runs on the same row content, where they have it under the same number: the run and the sample, the newest
+        run first."""
+
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters."""
 
@@ -177,10 +181,11 @@ class SampleStore(Protocol):
         """Index new samples, if there are this many. Without it the next page takes longer, and is right too."""
 
     def page_samples(
-        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
-    ) -> Page[SampleSteps]:
-        """A page of the samples that pass a filter. A page that looks for a text searches a limited number of samples:
-        it may be shorter than `limit` though `next` names where the search continues."""
+        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100,
+        order: SampleOrder | None = None,
+    ) -> Page[SampleSteps]:  # fmt: skip
+        """A page of the samples that pass a filter, by row unless another order is given. A page that must look at samples one by
+        one looks at a limited number: it may be shorter than `limit` though `next` names where the search continues."""
 
 
 class WorkflowWriter(Protocol):

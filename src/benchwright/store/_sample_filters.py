@@ -67,8 +67,16 @@ class SampleFilter(Struct, frozen=True):
     """Only samples whose value is smaller."""
     text: str | None = None
     """Only samples with this text in prompt, reply or target, in any case. It is not indexed: see `page_samples`."""
+    rule: str | None = None
+    """Only samples whose answer was read by this rule. Not indexed either."""
+    column: str | None = None
+    """Only samples whose row has `value` in this column. Not indexed either."""
+    value: str | None = None
+    """The value as a text; what is no text in the row, as JSON."""
 
     def __post_init__(self) -> None:
+        if (self.column is None) != (self.value is None):
+            raise UsageError("a filter by a column of the data needs the column and its value")
         if self.metric is None and (self.above is not None or self.below is not None):
             raise UsageError("a filter by value needs the name of a metric")
 
@@ -79,6 +87,19 @@ class SampleFilter(Struct, frozen=True):
             -math.inf if self.above is None else self.above,
             math.inf if self.below is None else self.below,
         )
+
+    @property
+    def looks(self) -> bool:
+        """Whether samples must be looked at one by one."""
+        return bool(self.text) or self.rule is not None or self.column is not None
+
+    def passes_by_content(self, sample: SampleSteps) -> bool:
+        """Whether a sample passes what is not indexed."""
+        if self.rule is not None and not _by_rule(sample.score, self.rule):
+            return False
+        if self.column is not None and column_text(sample.score_input, self.column) != self.value:
+            return False
+        return not self.text or holds_text(sample, self.text)
 
     def passes(self, facet: Facet) -> bool:
         """Whether samples with that facet pass, judged by the facet alone."""
@@ -147,6 +168,78 @@ def bucket_of(value: float) -> int:
         return 0
     bucket = (exponent - _SMALLEST) * 4 + int((mantissa - 0.5) * 8) + 1
     return bucket if value > 0 else -bucket
+
+
+def _by_rule(record: bytes, rule: str) -> bool:
+    if not any(
+        form in record for form in (rule.encode(errors="replace"), b"\\")
+    ):  # an escaped rule has a backslash
+        return False
+    try:
+        return rule_of(score_fields(record).get("scores")) == rule
+    except _NO_SCORE:
+        return False
+
+
+def rule_of(scores: dict[str, Any] | None) -> str | None:
+    """The rule by which the answer was read; None if the scorer tells none."""
+    found = (scores or {}).get("rule")
+    return found if isinstance(found, str) else None
+
+
+def column_text(row: bytes | str | None, column: str) -> str | None:
+    """The value of a column of a row, given as JSON: a text as it is, anything else as JSON; None if there is none.
+
+    >>> column_text(b'{"topic":"maths","n":[1,2]}', "topic"), column_text(b'{"n":[1,2]}', "n"), column_text(b"{}", "n")
+    ('maths', '[1,2]', None)
+    """
+    try:
+        value = orjson.loads(row or b"{}").get(column)
+    except (orjson.JSONDecodeError, AttributeError):  # damaged, or no object
+        return None
+    return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
+
+
+REPLY_FIGURES = ("latency_s", "prompt_tokens", "completion_tokens")
+"""Figures of a sample's replies by which samples can be sorted."""
+
+
+class SampleOrder(Struct, frozen=True):
+    """The order of a page of samples. One by a figure leaves out samples that do not have it."""
+
+    by: str | None = None
+    """One of `REPLY_FIGURES`, `metric:NAME`, or None: by row and repeat."""
+    descending: bool = False
+    """Whether the greatest come first."""
+
+    def __post_init__(self) -> None:
+        if self.by is not None and self.by not in REPLY_FIGURES and not self.by.startswith("metric:"):
+            raise UsageError(
+                f"samples cannot be sorted by {self.by!r}; sort by {', '.join(REPLY_FIGURES)} or metric:NAME"
+            )
+
+    @property
+    def indexed_as(self) -> str | None:
+        """The name in the index of values: no metric is called like a figure of a reply there."""
+        if self.by is None or self.by in REPLY_FIGURES:
+            return None if self.by is None else f"{_OF_REPLY}{self.by}"
+        return self.by.removeprefix("metric:")
+
+
+_OF_REPLY = "\x01"
+
+
+def reply_values(record: bytes, reply: bytes | None) -> dict[str, float]:
+    """The figures of a sample's replies by their names in the index; `reply` is the record of its last one."""
+    if reply is None:
+        return {}
+    try:
+        told = orjson.loads(reply)
+        usage = score_fields(record).get("usage") or told.get("u") or (None, None)
+        given = zip(REPLY_FIGURES, (told.get("l"), usage[0], usage[1]), strict=True)
+        return {f"{_OF_REPLY}{name}": float(value) for name, value in given if isinstance(value, int | float)}
+    except (*_NO_SCORE, IndexError):
+        return {}
 
 
 def holds_text(sample: SampleSteps, text: str) -> bool:

@@ -135,6 +135,8 @@ class Page(Generic[T], Struct, frozen=True):
     """In order of their numbers."""
     next: int | None = None
     """The `after` of the next page; None on the last page."""
+    looked: int | None = None
+    """How many entries were looked at, one by one, to find these; None: an index led to them."""
 
 
 class StepState(NamedTuple):

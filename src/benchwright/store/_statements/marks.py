@@ -14,7 +14,7 @@ def lower_marks(connection: Connection) -> None:
     """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps."""
     connection.execute(
         "UPDATE marks SET value = (SELECT coalesce(max(rowid), 0) FROM steps)"
-        " WHERE name IN ('replies', 'samples', 'sample_metrics')"
+        " WHERE name IN ('replies', 'samples', 'sample_metrics', 'sample_figures')"
         " AND value > (SELECT coalesce(max(rowid), 0) FROM steps)"
     )
 

@@ -6,7 +6,10 @@ one look-up per range and one read per sample of the page, independent of the si
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,11 +20,12 @@ from benchwright.store._records import SampleSteps
 from benchwright.store._sample_filters import (
     Facet,
     SampleFilter,
+    SampleOrder,
     bucket_of,
     facet_and_values,
     facet_of,
-    holds_text,
     place_of,
+    reply_values,
     sample_at,
 )
 from benchwright.store._statements.marks import SET_MARK
@@ -50,6 +54,20 @@ METRIC_PAGE = (
     " AND i.key > ? ORDER BY i.key LIMIT ?"
 )
 """Keys of one facet and one bucket of a metric, with their records and values."""
+PAGE_BACK = PAGE.replace("i.key > ?", "i.key < ?").replace("ORDER BY i.key", "ORDER BY i.key DESC")
+METRIC_PAGE_BACK = METRIC_PAGE.replace("i.key > ?", "i.key < ?").replace(
+    "ORDER BY i.key", "ORDER BY i.key DESC"
+)
+"""The same backwards."""
+VALUE_PAGE = (
+    "SELECT value, key FROM {table} WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
+    " AND (value > ? OR value = ? AND key > ?) ORDER BY value, key LIMIT ?"
+)
+VALUE_PAGE_BACK = (
+    "SELECT value, key FROM {table} WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
+    " AND (value < ? OR value = ? AND key < ?) ORDER BY value DESC, key DESC LIMIT ?"
+)
+"""Values and keys of one facet and one bucket, in the order of values."""
 _SCORES = "key >= 'score/' AND key < 'score0'"
 
 
@@ -69,22 +87,49 @@ class Samples(Steps):
         self._index(SAMPLE_INDEX_OF, at_least)
 
     def page_samples(
-        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
-    ) -> Page[SampleSteps]:
-        """Samples of a run that pass the filter, in sample order; `after` is `next` of the page before.
+        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100,
+        order: SampleOrder | None = None,
+    ) -> Page[SampleSteps]:  # fmt: skip
+        """Samples of a run that pass the filter, in sample order or another; `after` is `next` of the page before.
 
-        A page searches a limited number of samples for a text. If it did not find enough, it is shorter than `limit`, and the
-        search continues at `next`.
+        A page looks at a limited number of samples for what is not indexed. If it did not find enough, it is shorter than `limit`,
+        and the search continues at `next`.
         """
-        where = where or SampleFilter()
-        start = "score/" if after is None else score_key(*sample_at(after))
-        keys = self._keys(run_id, where, start, _SEARCHED_AT_ONCE if where.text else limit + 1)
-        if where.text:
-            return self._search(run_id, where.text, keys, limit)
+        where, order = where or SampleFilter(), order or SampleOrder()
+        if order.by is not None:
+            looks = where.looks or where.metric not in (None, order.indexed_as)
+            block = _MOST_SEARCHED + 1 if looks else limit + 1
+            pairs = self._by_value(run_id, where, order, after, block)
+            return self._search(run_id, partial(_is_current, where, order), pairs, limit, looks=looks)
+        start = (
+            ("score0" if order.descending else "score/") if after is None else score_key(*sample_at(after))
+        )
+        block = _SEARCHED_AT_ONCE if where.looks else limit + 1
+        keys = self._keys(run_id, where, start, block, back=order.descending)
+        if where.looks:
+            pairs = ((key, None) for key in keys)
+            return self._search(
+                run_id, lambda sample, _: where.passes_by_content(sample), pairs, limit, looks=True
+            )
         found = list(islice(keys, limit + 1))
-        items = self._samples_of(run_id, found[:limit])
+        items = self._in_order(run_id, found[:limit])
         more = len(found) > limit
         return Page(items, place_of(*items[-1][:2]) if more and items else None)
+
+    def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
+        """Samples of other runs on the same row content under the same number. One look-up for each run."""
+        key = score_key(index, 0)
+        found = self._connection.execute(
+            "SELECT input_hash FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
+        ).fetchone()
+        if found is None:
+            return []
+        runs = self._connection.execute(
+            "SELECT r.id FROM runs r JOIN steps s ON s.run_id = r.id AND s.key = ? WHERE r.id != ? AND s.input_hash = ?"
+            " ORDER BY r.id DESC LIMIT ?",
+            (key, run_id, found[0], limit),
+        ).fetchall()
+        return [(run, sample) for (run,) in runs for sample in self._samples_between(run, key, key + "0")]
 
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters. Read from the index, so that a million take no second."""
@@ -92,9 +137,15 @@ class Samples(Steps):
             f"SELECT facet, count(*) FROM {self._table_of(SAMPLE_INDEX_OF, run_id)} WHERE run_id = ? GROUP BY facet",
             (run_id,),
         )
-        return {Facet.from_text(facet): count for facet, count in rows}
+        counts = {Facet.from_text(facet): int(count) for facet, count in rows}
+        if sum(counts.values()) == self.count_steps(run_id, "score"):
+            return counts
+        # A record was replaced or deleted since it was indexed, and its old entry is counted too.
+        return Counter(Facet.from_text(facet_of(output)) for *_, output in self.scored(run_id))
 
-    def _keys(self, run_id: int, where: SampleFilter, start: str, block: int) -> Iterator[str]:
+    def _keys(
+        self, run_id: int, where: SampleFilter, start: str, block: int, *, back: bool = False
+    ) -> Iterator[str]:
         """The keys that pass a filter, from the indexes, in order. Each range is read in blocks of this many."""
         index = SAMPLE_INDEX_OF if where.metric is None else SAMPLE_METRICS_OF
         table = self._table_of(index, run_id)
@@ -105,27 +156,74 @@ class Samples(Steps):
             if where.passes(Facet.from_text(facet))
         ]
         if where.metric is None:
-            return merge(*(self._of_facet(table, run_id, facet, start, block) for facet in facets))
+            page = (PAGE_BACK if back else PAGE).format(table=table)
+            return merge(
+                *(self._of_facet(page, run_id, facet, start, block) for facet in facets), reverse=back
+            )
+        page = (METRIC_PAGE_BACK if back else METRIC_PAGE).format(table=table)
         low, high = (bucket_of(min(max(bound, -1e300), 1e300)) for bound in where.bounds)
         return merge(
             *(
-                self._of_bucket(table, (run_id, where.metric, facet, bucket, *where.bounds), start, block)
+                self._of_bucket(page, (run_id, where.metric, facet, bucket, *where.bounds), start, block)
                 for facet in facets
                 for bucket in self._distinct(table, "bucket", (*fixed, facet), low - 1, high)
-            )
+            ),
+            reverse=back,
         )
 
-    def _of_facet(self, table: str, run_id: int, facet: str, start: str, block: int) -> Iterator[str]:
+    def _by_value(
+        self, run_id: int, where: SampleFilter, order: SampleOrder, after: int | None, block: int
+    ) -> Iterator[tuple[str, float | None]]:
+        """The keys of samples with a figure, and its values, in its order: bucket by bucket, as the values of one are all on one side
+        of those of the next. What the index cannot tell is left to `_is_current`."""
+        table, name = self._table_of(SAMPLE_METRICS_OF, run_id), order.indexed_as or ""
+        back, bounds = order.descending, where.bounds if where.metric == name else SampleFilter().bounds
+        start: tuple[float, str] = (math.inf, "score0") if back else (-math.inf, "score/")
+        buckets: set[int] = set()
+        facets = [
+            facet
+            for facet in self._distinct(table, "facet", (run_id, name), "")
+            if where.passes(Facet.from_text(facet))
+        ]
+        for facet in facets:
+            buckets.update(self._distinct(table, "bucket", (run_id, name, facet), -(2**62)))
+        if after is not None:
+            key = score_key(*sample_at(after))
+            value = next(
+                (_value_of(each, name) for each in self._samples_between(run_id, key, key + "0")), None
+            )
+            if value is None:
+                return
+            start, here = (value, key), bucket_of(value)
+            buckets = {bucket for bucket in buckets if (bucket <= here if back else bucket >= here)}
+        sql = (VALUE_PAGE_BACK if back else VALUE_PAGE).format(table=table)
+        for bucket in sorted(buckets, reverse=back):
+            fixed = (run_id, name)
+            ranges = [self._values(sql, (*fixed, facet, bucket, *bounds), start, block) for facet in facets]
+            for value, key in merge(*ranges, reverse=back):
+                yield key, value
+
+    def _values(
+        self, sql: str, fixed: tuple[object, ...], start: tuple[float, str], block: int
+    ) -> Iterator[tuple[float, str]]:
+        """Values with their keys after a place, read in blocks. A block sorts its whole bucket, so there should be few."""
+        while rows := self._connection.execute(sql, (*fixed, start[0], *start, block)).fetchall():
+            yield from rows
+            if len(rows) < block:
+                return
+            start = rows[-1]
+
+    def _of_facet(self, page: str, run_id: int, facet: str, start: str, block: int) -> Iterator[str]:
         """The keys of a facet. A record that was replaced since it was indexed is left out, because its new entry counts."""
-        for key, output in self._blocks(PAGE.format(table=table), (run_id, facet), start, block):
+        for key, output in self._blocks(page, (run_id, facet), start, block):
             if facet_of(output) == facet:
                 yield key
 
     def _of_bucket(
-        self, table: str, fixed: tuple[int, str, str, int, float, float], start: str, block: int
+        self, page: str, fixed: tuple[int, str, str, int, float, float], start: str, block: int
     ) -> Iterator[str]:
         _, name, facet, *_ = fixed
-        for key, output, value in self._blocks(METRIC_PAGE.format(table=table), fixed, start, block):
+        for key, output, value in self._blocks(page, fixed, start, block):
             found, values = facet_and_values(output)
             if found == facet and values.get(name) == value:
                 yield key
@@ -139,19 +237,45 @@ class Samples(Steps):
                 return
             start, size = rows[-1][0], min(4 * size, block)
 
-    def _search(self, run_id: int, text: str, keys: Iterator[str], limit: int) -> Page[SampleSteps]:
+    def _search(
+        self,
+        run_id: int,
+        passes: Callable[[SampleSteps, float | None], bool],
+        pairs: Iterator[tuple[str, float | None]],
+        limit: int,
+        *,
+        looks: bool,
+    ) -> Page[SampleSteps]:
+        """Look at samples in the order of their keys, which come with their indexed values. `looks`: whether many may not pass, so
+        that it matters how far this came."""
         items: list[SampleSteps] = []
         searched = 0
-        while searched < _MOST_SEARCHED and (block := list(islice(keys, _SEARCHED_AT_ONCE))):
-            for sample in self._samples_of(run_id, block):
+        at_once = _SEARCHED_AT_ONCE if looks else limit + 1
+        while searched < _MOST_SEARCHED and (block := list(islice(pairs, at_once))):
+            samples = {
+                score_key(*sample[:2]): sample for sample in self._in_order(run_id, [key for key, _ in block])
+            }
+            for key, value in block:
                 searched += 1
-                if holds_text(sample, text):
-                    items.append(sample)
+                if key in samples and passes(samples[key], value):
+                    items.append(samples[key])
                     if len(items) > limit:
-                        return Page(items[:limit], place_of(*items[limit - 1][:2]))
-        if next(keys, None) is None:
-            return Page(items)
-        return Page(items, place_of(int(block[-1][6:15]), int(block[-1][16:20])))
+                        last = place_of(*items[limit - 1][:2])
+                        return Page(items[:limit], last, searched - 1 if looks else None)
+        looked = searched if looks else None
+        if next(pairs, None) is None:
+            return Page(items, looked=looked)
+        last_key = block[-1][0]
+        return Page(items, place_of(int(last_key[6:15]), int(last_key[16:20])), looked)
+
+    def _in_order(self, run_id: int, keys: list[str]) -> list[SampleSteps]:
+        """The samples of keys in any order, in that order."""
+        ordered = sorted(set(keys))
+        samples = self._samples_of(run_id, ordered)
+        if ordered == keys:
+            return samples
+        found = {score_key(*sample[:2]): sample for sample in samples}
+        return [found[key] for key in keys if key in found]
 
     def _samples_of(self, run_id: int, keys: list[str]) -> list[SampleSteps]:
         """The samples of these sorted keys. Neighbours are read together."""
@@ -207,10 +331,15 @@ class Samples(Steps):
 
     def _fill(self, index: _Index, table: str, which: str, values: tuple[int, ...]) -> None:
         rows: list[Row] = []
-        for run_id, key, output in self._connection.execute(
-            f"SELECT run_id, key, output FROM steps WHERE {which} AND {_SCORES}", values
+        reply = "call_output" if index.of_replies else "NULL"
+        for run_id, key, output, told in self._connection.execute(
+            f"SELECT run_id, key, output, {reply} FROM steps WHERE {which} AND {_SCORES}", values
         ):
-            rows += index.entries(run_id, key, output)
+            if told is None and index.of_replies:  # its calls may be in separate rows
+                told = next(
+                    (each.call_output for each in self._samples_between(run_id, key, key + "0")), None
+                )
+            rows += index.entries(run_id, key, output, told)
         rows.sort()  # inserting in the order of the index is four times as fast
         self._connection.executemany(index.insert.format(table=table), rows)
 
@@ -234,12 +363,32 @@ class Samples(Steps):
         return table
 
 
-def _facet_entry(run_id: int, key: str, output: bytes) -> list[Row]:
+def _value_of(sample: SampleSteps, name: str) -> float | None:
+    """A value of a sample by its name in the index."""
+    values = facet_and_values(sample.score)[1]
+    return values[name] if name in values else reply_values(sample.score, sample.call_output).get(name)
+
+
+def _is_current(where: SampleFilter, order: SampleOrder, sample: SampleSteps, value: float | None) -> bool:
+    """Whether a sample that an index named with a value passes by its record, which may have been replaced since."""
+    facet, values = facet_and_values(sample.score)
+    if not where.passes(Facet.from_text(facet)) or _value_of(sample, order.indexed_as or "") != value:
+        return False
+    if where.metric is not None:
+        low, high = where.bounds
+        found = values.get(where.metric)
+        if found is None or not low < found < high:
+            return False
+    return where.passes_by_content(sample)
+
+
+def _facet_entry(run_id: int, key: str, output: bytes, reply: bytes | None) -> list[Row]:
     return [(run_id, facet_of(output), key)]
 
 
-def _metric_entries(run_id: int, key: str, output: bytes) -> list[Row]:
+def _metric_entries(run_id: int, key: str, output: bytes, reply: bytes | None) -> list[Row]:
     facet, numbers = facet_and_values(output)
+    numbers = {**numbers, **reply_values(output, reply)}
     return [(run_id, name, facet, bucket_of(value), key, value) for name, value in numbers.items()]
 
 
@@ -250,9 +399,11 @@ class _Index(NamedTuple):
     mark: str
     """The name in `marks` of how far it is filled."""
     declaration: str
-    entries: Callable[[int, str, bytes], list[Row]]
-    """The entries of a run's score, by its key and record."""
+    entries: Callable[[int, str, bytes, bytes | None], list[Row]]
+    """The entries of a run's score, by its key, its record and the reply."""
     insert: str
+    of_replies: bool = False
+    """Whether entries need the reply."""
 
 
 SAMPLE_INDEX_OF = _Index(
@@ -264,9 +415,10 @@ SAMPLE_INDEX_OF = _Index(
 )
 SAMPLE_METRICS_OF = _Index(
     "sample_metrics",
-    "sample_metrics",
+    "sample_figures",  # not `sample_metrics`: how far indexes without the figures of replies were filled
     SAMPLE_METRICS,
     _metric_entries,
     "INSERT INTO {table} VALUES (?,?,?,?,?,?)"
     " ON CONFLICT (run_id, name, facet, bucket, key) DO UPDATE SET value = excluded.value",
+    of_replies=True,
 )

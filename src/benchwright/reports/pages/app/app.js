@@ -3,6 +3,8 @@
 import { enter, exchange, hasToken } from "./api.js";
 import { h } from "./dom.js";
 import { runs } from "./runs.js";
+import { sample } from "./sample.js";
+import { samples } from "./samples.js";
 import { servedRun } from "./served_run.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
 
@@ -14,6 +16,8 @@ import { failed, loading, needsCode, nothingThere } from "./states.js";
 const PAGES = [
   { address: /^#\/runs$/, title: "Runs", link: "#/runs", show: runs },
   { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun },
+  { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
+  { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
 ];
 
 const main = document.querySelector("main");

@@ -1,0 +1,189 @@
+// #/runs/7/samples?outcome=…: the samples of a run, filtered and sorted by the server, page by page.
+
+import { get } from "./api.js";
+import { figure, h, name, scrolls } from "./dom.js";
+import { count, duration, general, plural } from "./figures.js";
+import { filterOf, link } from "./sample_filter.js";
+
+/** @typedef {Record<string, any>} Sample */
+
+const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20;
+const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
+const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
+const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
+const KEPT = "benchwright.columns";
+
+/** The columns that may be chosen: their key, heading, style and cell. Those of scores and of the data are added to them. */
+const COLUMNS = [
+  ["prompt", "prompt", "text", (sample) => [text("prompt", sample.prompt)]],
+  ["response", "reply", "text", (sample) => [text("response", sample.response ?? sample.error)]],
+  ["target", "target", "text", (sample) => [text("target", sample.target)]],
+  ["outcome", "outcome", "short", (sample) => [state(sample)]],
+  ["latency_s", "latency", "number", (sample) => [number("latency_s", sample.latency_s, duration)]],
+  ["completion_tokens", "completion tokens", "number", (sample) => [number("completion_tokens", sample.completion_tokens, count)]],
+  ["prompt_tokens", "prompt tokens", "number", (sample) => [number("prompt_tokens", sample.prompt_tokens, count)]],
+];
+const FIRST = ["prompt", "response", "target", "outcome"];
+
+const text = (path, value) => h("span", { class: "clip" }, value === null || value === undefined || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value));
+const number = (path, value, form) => (value === null || value === undefined ? h("span", { class: "dim" }, "–") : h("span", {}, form(value)));
+
+/** Right or wrong, where a sample is one of both. @param {Sample} sample */
+export function verdict({ scores, verdict: known }) {
+  if (known !== undefined) return known;
+  if (!scores) return null;
+  const found = "correct" in scores ? scores.correct : "acc" in scores ? scores.acc : Object.values(scores).find((value) => typeof value === "boolean");
+  return found === true || found === 1 ? "right" : found === false || found === 0 ? "wrong" : null;
+}
+
+/** How a sample ended, in one word. @param {Sample} sample */
+export function state(sample) {
+  const said = verdict(sample);
+  if (sample.outcome === "scored" && said !== null) return h("span", { class: `said ${said}` }, said === "right" ? "✓ right" : "✗ wrong");
+  return h("span", { class: "said" }, h("i", { class: sample.outcome }), sample.outcome.replace("_", " "));
+}
+
+/** A score as it stands in a cell. @param {unknown} value */
+export const scoreText = (value) => (typeof value === "number" ? general(value, 4) : typeof value === "string" ? value : JSON.stringify(value));
+
+/** @param {Sample[]} samples */
+function extraColumns(samples) {
+  const scores = new Set(samples.flatMap((sample) => Object.keys(sample.scores ?? {})));
+  const data = new Set(samples.flatMap((sample) => (sample.metadata && typeof sample.metadata === "object" ? Object.keys(sample.metadata) : [])));
+  return [
+    ...[...scores].map((key) => [`scores.${key}`, key, "short", (sample) => [sample.scores && key in sample.scores ? h("span", { class: "clip" }, scoreText(sample.scores[key])) : h("span", { class: "dim" }, "–")]]),
+    ...[...data].map((key) => [`data.${key}`, key, "short", (sample) => [text(key, sample.metadata?.[key])]]),
+  ];
+}
+
+/** @param {string} label @param {HTMLElement} control */
+const field = (label, control) => h("label", { class: "field" }, h("span", {}, label), control);
+
+/** A list to choose from. @param {string} id @param {string} chosen @param {[string, string][]} options */
+function select(id, chosen, options) {
+  const all = options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]];
+  return h("select", { id, name: id }, ...all.map(([value, words]) => h("option", { value, selected: value === chosen ? "" : null }, words)));
+}
+
+const input = (id, value, kind = "text", more = {}) => h("input", { id, name: id, type: kind, value: value ?? "", autocomplete: "off", ...more });
+
+/** The filter as a form. Its state is the address. @param {string} run @param {URLSearchParams} query @param {string[]} metrics */
+function form(run, query, metrics) {
+  const value = (key) => query.get(key) ?? "";
+  const any = ["", "any"];
+  const sorts = [["", "row"], ...Object.entries(FIGURES), ...metrics.map((metric) => [`metric:${metric}`, metric])];
+  const more = h("details", { class: "more-filters", open: ["metric", "above", "below", "rule", "column", "value"].some((key) => query.has(key)) ? "" : null },
+    h("summary", {}, "More filters"),
+    h("div", { class: "fields" },
+      field("metric", select("metric", value("metric"), [any, ...metrics.map((metric) => [metric, metric])])),
+      field("above", input("above", value("above"), "number", { step: "any" })), field("below", input("below", value("below"), "number", { step: "any" })),
+      field("rule of extraction", input("rule", value("rule"))),
+      field("column of the data", input("column", value("column"))), field("its value", input("value", value("value")))));
+  return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (event) => {
+    event.preventDefault();
+    const given = new URLSearchParams([...new FormData(event.target)].map(([key, each]) => [key, String(each)]));
+    location.hash = link(run, filterOf(given).toString());
+  } },
+  h("div", { class: "fields" },
+    field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => [outcome, outcome.replace("_", " ")])])),
+    field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"]])),
+    field("has a score", select("scored", value("scored"), [any, ["true", "yes"], ["false", "no"]])),
+    field("text in prompt, reply or target", input("text", value("text"), "search")),
+    field("sorted by", select("sort", value("sort"), sorts)),
+    field("order", select("descending", value("descending"), [["", "ascending"], ["true", "descending"]])),
+    h("button", { id: "apply", type: "submit" }, "Show"),
+    [...filterOf(query)].length ? h("a", { class: "clear", href: link(run, "") }, "Clear all") : null),
+  more);
+}
+
+/** @param {string} run @param {string} filter of the list, which the page of a sample keeps @param {Sample} sample @param {any[]} columns */
+function row(run, filter, sample, columns) {
+  const id = `${sample.sample_id}/${sample.repeat}`;
+  const way = h("a", { href: `#/runs/${run}/samples/${id}${filter ? `?${filter}` : ""}`, "aria-label": `Sample ${id}` }, id);
+  return h("tr", { "data-sample": id, class: verdict(sample) ?? "" }, h("td", { class: "first" }, way), ...columns.map(([,, style, cell]) => h("td", { class: style }, ...cell(sample))));
+}
+
+/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function samples(place) {
+  const [run] = place.ids, { signal } = place;
+  const filter = filterOf(place.query);
+  const asked = new URLSearchParams([...filter, ["limit", String(AT_ONCE)], ["columns", READ.join(",")], ["cut", String(CUT)]]);
+  const [about, first] = await Promise.all([get(`/runs/${run}`, signal), get(`/runs/${run}/samples?${asked}`, signal)]);
+  place.title = `Samples of ${about.name}, run ${run}`;
+  const found = [];
+  let next = null, looked = 0, chosen = JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? FIRST, running = true;
+  const head = h("tr", {}), body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
+  const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Show more samples");
+  const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
+  const boxes = h("div", { class: "boxes" });
+  const choose = h("details", { class: "more-filters" }, h("summary", {}, "Columns"), boxes);
+
+  function draw() {
+    const all = [...COLUMNS, ...extraColumns(found)];
+    const columns = all.filter(([key]) => chosen.includes(key));
+    head.replaceChildren(h("th", { class: "first" }, "sample"), ...columns.map(([, words, style]) => h("th", { class: style }, words)));
+    body.replaceChildren(...found.map((sample) => row(run, filter.toString(), sample, columns)));
+    boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
+      chosen = event.target.checked ? [...chosen, key] : chosen.filter((each) => each !== key);
+      localStorage.setItem(KEPT, JSON.stringify(chosen));
+      const place = [...boxes.children].indexOf(event.target.parentElement);
+      draw();
+      boxes.children[place]?.querySelector("input")?.focus();
+    } }), ` ${key.startsWith("data.") ? `${words} (data)` : words}`)));
+  }
+
+  function say() {
+    const total = first.total ?? (next === null ? found.length : null);
+    const parts = [`${plural(found.length, "sample")} shown`];
+    if (total !== null) parts[0] = found.length === total ? `All ${plural(total, "sample")}` : `${count(found.length)} of ${plural(total, "sample")}`;
+    if (first.looked !== null) parts.push(next === null ? `looked at all ${count(looked)} that could match` : `looked at ${count(looked)} so far`);
+    if (filter.has("sort")) parts.push(`samples without ${FIGURES[filter.get("sort")] ?? filter.get("sort").replace("metric:", "")} are not listed`);
+    said.textContent = found.length || next !== null ? `${parts.join("; ")}.` : `No samples match${first.looked === null ? "" : `; looked at all ${count(looked)} that could`}.`;
+    further.hidden = next === null;
+    further.textContent = first.looked === null ? "Show more samples" : "Look further";
+    table.hidden = !found.length;
+  }
+
+  function add(page) {
+    found.push(...page.samples);
+    next = page.next;
+    looked += page.looked ?? 0;
+  }
+
+  /** The next page; while a search finds too few, the ones after it. @param {boolean} moved */
+  async function more(moved) {
+    const enough = found.length + AT_ONCE;
+    trouble.textContent = "";
+    running = true;
+    further.disabled = true;
+    const before = found.length;
+    try {
+      for (let empty = 0; running && next !== null && found.length < enough && empty < MOST_EMPTY; empty += 1) {
+        stop.hidden = first.looked === null;
+        add(await get(`/runs/${run}/samples?${asked}&after=${next}`, signal));
+        say();
+      }
+      draw();
+      say();
+      if (moved) body.children[before]?.querySelector("a")?.focus();
+    } catch (error) {
+      if (error.name !== "AbortError") trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+    } finally {
+      further.disabled = false;
+      stop.hidden = true;
+    }
+  }
+
+  const table = h("div", scrolls("Samples"), h("table", { class: "samples" }, h("thead", {}, head), body));
+  add(first);
+  stop.hidden = true;
+  draw();
+  say();
+  if (first.looked !== null && next !== null && found.length < AT_ONCE) more(false); // goes on while the first ones are read
+  const metrics = Object.keys(about.metrics ?? {});
+  return [
+    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${run}` }, name("name", about.name), " ", `(run ${run})`)),
+    h("h1", { tabindex: "-1" }, "Samples"), form(run, place.query, metrics), choose, said, table,
+    h("div", { class: "foot" }, trouble, further, " ", stop),
+  ];
+}

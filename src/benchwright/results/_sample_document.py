@@ -1,0 +1,94 @@
+"""The JSON of one sample for its page: as `show RUN SAMPLE --json` has it, with its requests, its repeats and other runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    NotFoundError,
+    decode_score,
+    load_exact_json,
+    reply_from_json,
+    rfc3339,
+)
+from benchwright.results._kinds import view_of
+from benchwright.results._sample_columns import SampleView
+from benchwright.results._samples import SampleDetails, judge_views, views_of
+from benchwright.results._tool_calls import calls_view
+from benchwright.store import CallStep, RunRecord, Store, verdict_of
+
+_LONGEST = 400
+"""Characters of a reply in a list of repeats or of other runs."""
+
+
+def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> JsonObject:
+    """A sample with `run`, `verdict`, `requests`, `repeats` and `elsewhere`: all requests to the model and to judges, the other repeats of
+    its row, and the same row in other runs."""
+    steps = list(store.samples(run.id, index))
+    views = list(views_of(steps)) if steps else []
+    place = next((at for at, view in enumerate(views) if view.repeat == repeat), None)
+    if place is None:
+        raise NotFoundError(f"run {run.id} has no sample {index}/{repeat}. Rows and repeats count from 0")
+    judges = tuple(judge for judge in judge_views(store, run.id, index) if judge.repeat == repeat)
+    details = SampleDetails(views[place], judges, calls_view(decode_score(steps[place].score)))
+    others = store.same_row(run.id, index)
+    elsewhere: list[JsonValue] = []
+    for (number, _), view in zip(
+        others, views_of([sample for _, sample in others]) if others else (), strict=True
+    ):
+        known = view_of(store.run(number))
+        elsewhere.append({"run_id": number, "name": known.name, "model": known.model_title, **_brief(view)})
+    return {
+        **details.to_json(),
+        "run": view_of(run).to_json(),
+        "verdict": verdict_of(views[place].scores),
+        "requests": _requests(store, run.id, index, repeat),
+        "repeats": [_brief(view) for view in views],
+        "elsewhere": elsewhere,
+    }
+
+
+def _brief(view: SampleView) -> JsonObject:
+    text = view.response
+    return {
+        "sample_id": view.sample_id,
+        "repeat": view.repeat,
+        "outcome": view.outcome,
+        "verdict": verdict_of(view.scores),
+        "scores": view.scores,
+        "response": text if text is None or len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
+    }
+
+
+def _requests(store: Store, run_id: int, index: int, repeat: int) -> list[JsonValue]:
+    prefixes = {kind: f"{kind}/{index:09d}/{repeat:04d}" for kind in ("call", "judge")}
+    found: list[JsonValue] = []
+    for kind in ("call", "judge"):
+        calls: dict[str, CallStep] = store.calls(run_id, index, index, "call" if kind == "call" else "judge")
+        found += [_request(kind, key, calls[key]) for key in sorted(calls) if key.startswith(prefixes[kind])]
+    return found
+
+
+def _request(kind: str, key: str, call: CallStep) -> JsonObject:
+    reply = reply_from_json(_json(call.output) or {})
+    failure = reply.failure
+    return {
+        "to": "judge" if kind == "judge" else "scorer's model" if "/m" in key else "model",
+        "key": key,
+        "status": reply.status,
+        "http_status": None if failure is None else failure.http_status,
+        "error": None if failure is None else failure.message,
+        "attempts": reply.attempts,
+        "started_at": rfc3339(reply.started_at) if reply.started_at else None,
+        "latency_s": reply.latency_s or None,
+        "finish_reason": reply.finish_reason,
+        "text": reply.text,
+        "reasoning": reply.reasoning or None,
+        "body": None if call.input is None else call.input.decode(errors="replace"),
+    }
+
+
+def _json(text: bytes) -> Any:
+    return load_exact_json(text)
