@@ -123,7 +123,7 @@ ORDERS = [SampleOrder(by, back) for by in (None, "latency_s", "completion_tokens
           for back in (False, True)]  # fmt: skip
 SORTED_FILTERS = [
     SampleFilter(), SampleFilter(verdict="wrong"), SampleFilter(metric="f1", above=0.2, below=0.9), SampleFilter(rule="letter"),
-    SampleFilter(column="topic", value="a"), SampleFilter(column="n", value="[3]"), SampleFilter(verdict="wrong", text="row 1"),
+    SampleFilter(column="topic", value="a"), SampleFilter(column="n", value="3"), SampleFilter(verdict="wrong", text="row 1"),
 ]  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def sorted_by_scan(store: Store, run_id: int, where: SampleFilter, order: Sample
             where.verdict in (None, verdict_of(scores))
             and (where.metric is None or within(where, scores.get(where.metric)))
             and where.rule in (None, scores["rule"])
-            and (where.column is None or where.value in (row[where.column], str(row[where.column])))
+            and (where.column is None or where.value in map(str, row[where.column]))
             and (where.text is None or f"row {sample.sample}".startswith(where.text))
         )
         if fits and value is not None:

@@ -9,7 +9,7 @@ import orjson
 
 from benchwright.core import Artifacts, RunFile
 from benchwright.results._sample_columns import COLUMNS, SampleView
-from benchwright.store import Facet, Page, SampleFilter, column_text, place_of, rule_of, verdict_of
+from benchwright.store import Facet, Page, SampleFilter, has_value, place_of, rule_of, verdict_of
 
 MOST_SEARCHED = 20_000
 """Samples that a page looks at, but for the last row group: a filter that few pass ends a page early, and `next` continues."""
@@ -81,7 +81,9 @@ def _passing(columns: Mapping[str, Sequence[Any]], where: SampleFilter) -> Itera
                 continue
         if where.rule is not None and rule_of(scores) != where.rule:
             continue
-        if where.column is not None and column_text(columns["metadata"][at], where.column) != where.value:
+        if where.column is not None and not has_value(
+            columns["metadata"][at], where.column, where.value or ""
+        ):
             continue
         if where.text and not any(_holds(columns[name][at], where.text) for name in _SEARCHED):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress, islice
 from math import isfinite
 from typing import Any, Protocol
@@ -34,7 +34,7 @@ from benchwright.results._figures import headline_of, summary_of
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._samples import StoreSamples
 from benchwright.stats import FEWEST, RowSums, ScoreAccumulator, ScoreSummary, compare_groups, holm
-from benchwright.store import RunRecord, Store
+from benchwright.store import RunRecord, Store, labels_of as labels_of, value_in as value_in
 
 MOST_SLICES = 200
 """The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
@@ -502,19 +502,3 @@ def column_names(row: JsonValue) -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in value)
         else:
             yield name
-
-
-def value_in(row: JsonValue, column: str) -> Any:
-    """The value of a column in a row; a dotted name reaches into tables. UNSET: the row has none."""
-    value: Any = row
-    for part in (column,) if isinstance(row, dict) and column in row else column.split("."):
-        value = value.get(part, UNSET) if isinstance(value, dict) else UNSET
-    return value
-
-
-def labels_of(value: Any) -> Collection[str]:
-    """A value of a column as text, or each value of a list once; nothing for one that is missing."""
-    if type(value) is str:
-        return (value,)
-    values = value if isinstance(value, list) else [value]
-    return tuple(dict.fromkeys(str(each) for each in values if isinstance(each, str | int | float)))

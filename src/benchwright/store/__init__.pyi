@@ -39,9 +39,11 @@ from benchwright.store._sample_filters import (
     Facet as Facet,
     SampleFilter as SampleFilter,
     SampleOrder as SampleOrder,
-    column_text as column_text,
+    has_value as has_value,
+    labels_of as labels_of,
     place_of as place_of,
     rule_of as rule_of,
+    value_in as value_in,
     verdict_of as verdict_of,
 )
 from benchwright.store._workflow_records import (

@@ -4,13 +4,13 @@ behind, but never contradict the record."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from benchwright.core import UsageError, score_fields
+from benchwright.core import JsonValue, UsageError, load_exact_json, score_fields
 from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
@@ -72,7 +72,7 @@ class SampleFilter(Struct, frozen=True):
     column: str | None = None
     """Only samples whose row has `value` in this column. Not indexed either."""
     value: str | None = None
-    """The value as a text; what is no text in the row, as JSON."""
+    """The value as text, as in slices; one of them if the row has a list."""
 
     def __post_init__(self) -> None:
         if (self.column is None) != (self.value is None):
@@ -97,7 +97,7 @@ class SampleFilter(Struct, frozen=True):
         """Whether a sample passes what is not indexed."""
         if self.rule is not None and not _by_rule(sample.score, self.rule):
             return False
-        if self.column is not None and column_text(sample.score_input, self.column) != self.value:
+        if self.column is not None and not has_value(sample.score_input, self.column, self.value or ""):
             return False
         return not self.text or holds_text(sample, self.text)
 
@@ -187,17 +187,35 @@ def rule_of(scores: dict[str, Any] | None) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def column_text(row: bytes | str | None, column: str) -> str | None:
-    """The value of a column of a row, given as JSON: a text as it is, anything else as JSON; None if there is none.
+def has_value(row: bytes | str | None, column: str, value: str) -> bool:
+    """Whether a row, given as JSON, has a value in a column, as slices have it.
 
-    >>> column_text(b'{"topic":"maths","n":[1,2]}', "topic"), column_text(b'{"n":[1,2]}', "n"), column_text(b"{}", "n")
-    ('maths', '[1,2]', None)
+    >>> row = b'{"topic":"maths","n":[1,2],"of":{"level":3}}'
+    >>> has_value(row, "topic", "maths"), has_value(row, "n", "2"), has_value(row, "of.level", "3"), has_value(row, "n", "3")
+    (True, True, True, False)
     """
+    if row is None:
+        return False
     try:
-        value = orjson.loads(row or b"{}").get(column)
-    except (orjson.JSONDecodeError, AttributeError):  # damaged, or no object
-        return None
-    return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
+        return value in labels_of(value_in(load_exact_json(row), column))
+    except (ValueError, RecursionError):  # damaged
+        return False
+
+
+def value_in(row: JsonValue, column: str) -> Any:
+    """The value of a column in a row; a dotted name reaches into tables. UNSET: the row has none."""
+    value: Any = row
+    for part in (column,) if isinstance(row, dict) and column in row else column.split("."):
+        value = value.get(part, UNSET) if isinstance(value, dict) else UNSET
+    return value
+
+
+def labels_of(value: Any) -> Collection[str]:
+    """A value of a column as text, or each value of a list once; nothing for one that is missing."""
+    if type(value) is str:
+        return (value,)
+    values = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(str(each) for each in values if isinstance(each, str | int | float)))
 
 
 REPLY_FIGURES = ("latency_s", "prompt_tokens", "completion_tokens")

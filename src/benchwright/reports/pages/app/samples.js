@@ -11,7 +11,6 @@ const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20;
 const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
 const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
 const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
-const KEPT = "benchwright.columns";
 
 /** The columns that may be chosen: their key, heading, style and cell. Those of scores and of the data are added to them. */
 const COLUMNS = [
@@ -111,7 +110,7 @@ export async function samples(place) {
   const [about, first] = await Promise.all([get(`/runs/${run}`, signal), get(`/runs/${run}/samples?${asked}`, signal)]);
   place.title = `Samples of ${about.name}, run ${run}`;
   const found = [];
-  let next = null, looked = 0, chosen = JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? FIRST, running = true;
+  let next = null, looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : FIRST, running = true;
   const head = h("tr", {}), body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Show more samples");
   const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
@@ -125,7 +124,8 @@ export async function samples(place) {
     body.replaceChildren(...found.map((sample) => row(run, filter.toString(), sample, columns)));
     boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
       chosen = event.target.checked ? [...chosen, key] : chosen.filter((each) => each !== key);
-      localStorage.setItem(KEPT, JSON.stringify(chosen));
+      const all = new URLSearchParams([...filter, ...chosen.map((each) => ["show", each])]); // the address has the columns too
+      history.replaceState(null, "", `${location.pathname}${link(run, all.toString())}`);
       const place = [...boxes.children].indexOf(event.target.parentElement);
       draw();
       boxes.children[place]?.querySelector("input")?.focus();
