@@ -238,7 +238,9 @@ def test_everything_about_a_sample(address: ServerAddress, tab: Callable[..., Pa
     assert "0/0" in again.locator("[aria-label=Repeats]").inner_text()
 
 
-@pytest.mark.parametrize("hash_", ["#/runs/1", "#/runs/1/samples", "#/runs/1/samples/1/0"])
+@pytest.mark.parametrize(
+    "hash_", ["#/runs/1", "#/runs/1/samples", "#/runs/1/samples/1/0", "#/runs/1/slices?by=topic"]
+)
 def test_pages_fit_a_phone_and_the_keyboard_reaches_everything(hash_: str, tab: Callable[..., Page]) -> None:
     page = tab(hash_, 420)
     for summary in page.locator("summary").all():
@@ -252,3 +254,26 @@ def test_pages_fit_a_phone_and_the_keyboard_reaches_everything(hash_: str, tab: 
         }).map((each) => each.outerHTML.slice(0, 80))"""
     )
     assert unreached == []
+
+
+def test_slices_of_a_run(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    page = tab("#/runs/1")
+    page.locator("a.way", has_text="topic").click()
+    page.wait_for_selector("table.slices")
+    assert page.evaluate("location.hash") == "#/runs/1/slices?by=topic"
+    document = told(address, "/runs/1/slices?by=topic")
+    check_figures(page, document, 12)
+    assert page.locator("img").count() == 0
+    page.get_by_role("link", name="odd", exact=True).click()
+    page.wait_for_selector("tr[data-sample]")
+    assert shown_samples(page) == [f"{n - 1}/0" for n in range(1, 41, 2)]
+    page.go_back()
+    page.wait_for_selector("table.slices")
+    assert page.title().startswith("q by topic, run 1")
+
+
+def test_a_column_that_cannot_be_sliced_is_said(address: ServerAddress, opened: BrowserContext) -> None:
+    page = opened.new_page()
+    page.goto(f"{address.url}/#/runs/1/slices?by=nothing")
+    page.wait_for_selector("text=no row of run 1 has a column 'nothing'")
+    page.close()

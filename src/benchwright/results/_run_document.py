@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from benchwright.core import JsonObject, JsonValue, open_artifacts
+from benchwright.core import JsonObject, JsonValue, load_exact_json, open_artifacts
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
 from benchwright.results._runs import RunDetails
@@ -28,8 +28,18 @@ def _page(store: Store, run: RunRecord, details: RunDetails) -> JsonObject | Non
         counts[_group(facet)] += samples
     first = store.page_samples(run.id, limit=1).items
     page = run_page(details, details.result, counts, first[0].call_input if first else None)
+    page["columns"] = _columns(first[0].score_input if first else None)
     page["files"] = list[JsonValue](open_artifacts(run.folder).names())
     return page
+
+
+def _columns(row: bytes | None) -> list[JsonValue]:
+    """The columns of the data, by its first row."""
+    try:
+        found = load_exact_json(row or b"{}")
+    except ValueError:  # damaged
+        return []
+    return list(found) if isinstance(found, dict) else []
 
 
 def _group(facet: Facet) -> Group:

@@ -6,6 +6,7 @@ import { runs } from "./runs.js";
 import { sample } from "./sample.js";
 import { samples } from "./samples.js";
 import { servedRun } from "./served_run.js";
+import { slices } from "./slices.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
 
 /** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
@@ -18,6 +19,7 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun },
   { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
+  { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
 ];
 
 const main = document.querySelector("main");

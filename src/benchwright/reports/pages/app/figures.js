@@ -36,6 +36,9 @@ export const decimal = (value, digits) => grouped(fixed(value, digits));
 /** A share. @param {number} share @param {number} digits */
 export const percent = (share, digits) => `${fixed(100 * share, digits)} %`;
 
+/** A p-value: never 0, and no more exact than it is. @param {number} value */
+export const pText = (value) => (value < 0.001 ? "< 0.001" : value >= 0.01 ? general(value, 3) : fixed(value, 4));
+
 /** A count with its noun. @param {number} value @param {string} noun */
 export const plural = (value, noun) => `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
 

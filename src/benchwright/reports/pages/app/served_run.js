@@ -5,6 +5,7 @@ import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { run } from "./run.js";
 import { link } from "./sample_filter.js";
+import { ways as by } from "./slices.js";
 
 const GROUPS = [["wrong", "wrong", "verdict=wrong"], ["failed", "without a score", "scored=false"], ["right", "right", "verdict=right"]];
 
@@ -30,6 +31,6 @@ export async function servedRun(place) {
       h("p", { class: "about" }, `Run ${id}, `, figure("run.status", about.status), ". ", "There is no result yet. ", said),
       ...(found.recorded ? [h("p", {}, h("a", { href: link(id, "") }, `Show the ${plural(found.recorded, "sample")} recorded so far`))] : [])];
   }
-  const parts = run(page, { samples: ways(id, page.counts), link: (filter) => link(id, filter) });
+  const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], link: (filter) => link(id, filter) });
   return [trail, h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
 }
