@@ -11,15 +11,7 @@ from random import Random
 from benchmarks.figures import Figure, shown
 from benchmarks.processes import Usage, measure
 from benchmarks.rounds import Bench
-from benchwright.core import (
-    MetricSummary,
-    Outcome,
-    RunSummary,
-    SampleRecord,
-    StepValues,
-    encode_json,
-    encode_sample,
-)
+from benchwright.core import (MetricSummary, Outcome, RunSummary, SampleRecord, StepValues, encode_json)
 from benchwright.stats import Aggregator
 from benchwright.store import Store, find_workspace, open_store
 
@@ -124,7 +116,7 @@ def _steps(index: int, repeat: int, row: int, scores: dict[str, object]) -> tupl
         started_at=1.0,
         finished_at=2.0,
     )
-    return encode_sample(record)
+    return record.to_steps()
 
 
 def _summary(sums: Aggregator, rows: int, repeats: int, count: int) -> RunSummary:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, series, shown
 from benchmarks.rounds import Bench
-from benchwright.core import StepValues, score_key
+from benchwright.core import (StepValues, step_key)
 from benchwright.results import StoreSamples
 from benchwright.store import SampleFilter, Store, open_store
 
@@ -91,7 +91,7 @@ def _sample(index: int) -> StepValues:
             f1,
         )
     return (
-        score_key(index, 0),
+        step_key("score", index, 0),
         digest,
         row,
         output,

@@ -268,7 +268,7 @@ def test_messages_end_a_sentence_with_one_mark() -> None:
 
 
 def test_p_values_are_written_in_one_way() -> None:
-    """A format of its own shows a small p-value as 0 sooner or later; `p_text` and `p_words` do not."""
+    """A format of its own shows a small p-value as 0 sooner or later; `p_text` does not."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in nodes_of(path):
@@ -277,9 +277,9 @@ def test_p_values_are_written_in_one_way() -> None:
             names = {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.value)}
             if any(re.fullmatch(r"p|p_(value|holm|missed|adjusted).*", name) for name in names):
                 called = isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "")
-                if called not in ("p_text", "p_words") and node.format_spec is not None:
+                if called != "p_text" and node.format_spec is not None:
                     found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
-    assert not found, "write {p_words(p_value)} or {p_text(p_value)}"
+    assert not found, "write {p_text(p_value)}"
 
 
 def test_the_version_is_the_same_wherever_it_stands() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from benchwright.config import RunConfig, read_run_configs
+from benchwright.config import RunConfig, RunConfigs
 from benchwright.core import ConfigError
 
 
@@ -39,7 +39,7 @@ def read(
 ) -> list[RunConfig]:
     file = folder / name
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return list(read_run_configs(file, flags, None, pairs).configs)
+    return list(RunConfigs.read(file, flags, None, pairs).configs)
 
 
 def test_each_task_has_the_shared_values_its_own_and_a_folder(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_is_ignored_is_noted(tmp_path: Path) -> None:
         tasks, execution={"mode": "parallel", "auto_export": {"destinations": ["x"]}}, export={}
     )
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
-    found = read_run_configs(file, {})
+    found = RunConfigs.read(file, {})
     assert (found.several, found.at_once) == (True, True)
     for word in ("defaults", "container", "auto_export", "export"):
         assert any(word in note for note in found.notes), word
@@ -327,7 +327,7 @@ def test_variables_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.Monkey
         "PYTHONHASHSEED": "lit:0",
     }
     read(tmp_path, document([{"name": "a", "env_vars": {"A": "lit:6"}}], env_vars=good))
-    (found,) = read_run_configs(tmp_path / "my_config.yaml", {}).configs
+    (found,) = RunConfigs.read(tmp_path / "my_config.yaml", {}).configs
     assert found.variables == {"A": "lit:6", "B": "host:LEVEL", "PYTHONHASHSEED": "lit:0"}
     for variables, cure in (
         ({"B": "host:NOT_THERE"}, "NOT_THERE is not set; export it"),

@@ -13,7 +13,7 @@ from tests.byob.eval_command import run_eval
 
 from benchwright import BenchmarkError, ScorerInput, ScriptedEndpoint, run
 from benchwright.core import ModelRequest, RequestFailure
-from benchwright.demo import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, demo_server, fault_mix
 from benchwright.scorers import multiple_choice_acc, multiple_choice_acc_verbatim
 from benchwright.scorers._judge_replies import json_grade, stated_grade
 from recording_server import recording
@@ -51,7 +51,7 @@ def test_item_02_a_url_works_with_and_without_its_path(bench: Write, path: str) 
 
 def test_item_02_total_failure_is_a_failure(bench: Write, capsys: pytest.CaptureFixture[str]) -> None:
     bench()
-    with demo_server(DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))) as server:
+    with demo_server(DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))) as server:
         assert run_eval(server.url, "--overrides", "config.params.max_retries=0") == 1
     assert "500" in capsys.readouterr().err
     task = yaml.safe_load(Path("out/results.yml").read_text())["results"]["tasks"]["sums"]
@@ -131,7 +131,7 @@ def test_item_11_another_endpoint_gives_its_own_answers(bench: Write) -> None:
 
 
 def test_item_12_a_failed_judge_is_no_zero_and_grades_are_read_as_written(bench: Write) -> None:
-    with demo_server(DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))) as server:
+    with demo_server(DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))) as server:
         judge = {"url": server.url, "model_id": "demo", "max_retries": 0}
         path = bench(score="judge_score(sample)", judge=judge)
         path.write_text("from benchwright import judge_score\n" + path.read_text())

@@ -11,7 +11,7 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.config import PROFILES
-from benchwright.core import APIS
+from benchwright.core import WIRE_FORMATS
 from benchwright.demo import DemoSettings, demo_server
 
 BENCH = """\
@@ -67,7 +67,7 @@ def test_names_of_the_address_flag(folder: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["--api", "tgii"], f"expected one of {', '.join(APIS)}"),
+        (["--api", "tgii"], f"expected one of {', '.join(WIRE_FORMATS)}"),
         (["--host-port", "0"], "too small"),
         (["--model", "hf_qwen"], "Start a server"),
         (["--model-url", "http://h", "--model-id", "m", "--header", "Authorization=Bearer sk-1"], "looks like a secret"),

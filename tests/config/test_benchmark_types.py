@@ -9,9 +9,9 @@ import pytest
 from benchwright.config import (
     BuiltinBenchmark,
     ConfigFile,
+    ModelConfig,
     NoCodeBenchmark,
     find_config,
-    provider_model,
     read_config,
 )
 from benchwright.core import ConfigError
@@ -199,7 +199,7 @@ def test_a_providers_model_has_its_address_and_key_when_it_is_used(
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "acc")
     monkeypatch.setenv("CLOUDFLARE_GATEWAY_ID", "gate")
-    named = provider_model(value)
+    named = ModelConfig.of_provider(value)
     assert named is not None
     used = named.at_provider()
     assert (used.base_url, used.api_key_name, used.model) == (url, key, model)
@@ -221,6 +221,6 @@ def test_a_random_model_answers_by_chance_and_says_so(tmp_path: Path) -> None:
     assert found.models["r"].type == "demo"
     assert found.models["r"].demo == {"seed": 4, "by_chance": True, "model_id": "random"}
     assert "at random" in found.models["r"].notes[0]
-    named = provider_model("random_label")
+    named = ModelConfig.of_provider("random_label")
     assert named is not None
     assert named.type == "demo"

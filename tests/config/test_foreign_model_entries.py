@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.config import PROFILES, read_config, read_model_entry
+from benchwright.config import PROFILES, ModelConfig, read_config
 from benchwright.core import ConfigError
 
 WHERE = "suite.py: models, entry 1"
@@ -25,13 +25,13 @@ TEMPLATE: dict[str, Any] = {
 
 def refusal(**values: Any) -> str:
     with pytest.raises(ConfigError) as caught:
-        read_model_entry(WHERE, values)
+        ModelConfig.from_entry(WHERE, values)
     assert str(caught.value).startswith(WHERE)
     return str(caught.value)
 
 
 def test_a_template_of_theirs_is_read_with_its_meaning() -> None:
-    model = read_model_entry(WHERE, TEMPLATE)
+    model = ModelConfig.from_entry(WHERE, TEMPLATE)
     assert model.notes == (), "what is switched off or left open needs no remark"
     assert (model.name, model.model, model.base_url) == (
         "vllm-api-stream-chat",
@@ -74,7 +74,7 @@ def test_a_template_of_theirs_is_read_with_its_meaning() -> None:
     ],
 )
 def test_classes_stand_for_profiles(written: object, profile: str) -> None:
-    model = read_model_entry(WHERE, {"type": written, "model_name": "m"})
+    model = ModelConfig.from_entry(WHERE, {"type": written, "model_name": "m"})
     assert (model.profile, model.name) == (profile, "m")
     assert (model.api, model.type, model.generation["stream"]) == (
         PROFILES[profile].api, PROFILES[profile].type, PROFILES[profile].stream,
@@ -82,12 +82,12 @@ def test_classes_stand_for_profiles(written: object, profile: str) -> None:
 
 
 def test_what_is_switched_off_or_left_open_is_not_worth_a_word() -> None:
-    model = read_model_entry(WHERE, {**TEMPLATE, "model": "", "rpm_verbose": False, "verbose": False})
+    model = ModelConfig.from_entry(WHERE, {**TEMPLATE, "model": "", "rpm_verbose": False, "verbose": False})
     assert (model.model, model.notes) == (None, ())
 
 
 def test_what_has_no_effect_is_said() -> None:
-    model = read_model_entry(
+    model = ModelConfig.from_entry(
         WHERE,
         {
             **TEMPLATE,
@@ -138,7 +138,7 @@ def test_what_has_no_effect_is_said() -> None:
 )
 def test_what_cannot_be_meant_is_refused_with_the_reason(change: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        read_model_entry(WHERE, {**TEMPLATE, **change})
+        ModelConfig.from_entry(WHERE, {**TEMPLATE, **change})
     assert words in str(caught.value)
     assert "very-secret" not in str(caught.value)
 
@@ -157,15 +157,15 @@ def test_what_cannot_be_meant_is_refused_with_the_reason(change: dict[str, Any],
     ],
 )  # fmt: skip
 def test_a_models_own_load_is_for_load_tests(change: dict[str, Any], load: dict[str, Any]) -> None:
-    assert read_model_entry(WHERE, {**TEMPLATE, **change}).load == load
+    assert ModelConfig.from_entry(WHERE, {**TEMPLATE, **change}).load == load
 
 
 @pytest.mark.parametrize("name", ["hf_chat_model", "vllm_offline_vl", "HuggingFacewithChatTemplate"])
 def test_models_in_this_process_are_refused_with_a_way_out(name: str) -> None:
     with pytest.raises(ConfigError, match="Start a server"):
-        read_model_entry(WHERE, {"type": name, "abbr": "x"})
+        ModelConfig.from_entry(WHERE, {"type": name, "abbr": "x"})
     with pytest.raises(ConfigError, match="Start a server"):
-        read_model_entry(WHERE, {"profile": name, "abbr": "x"})
+        ModelConfig.from_entry(WHERE, {"profile": name, "abbr": "x"})
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_models_in_this_process_are_refused_with_a_way_out(name: str) -> None:
     ],
 )
 def test_addresses(values: dict[str, Any], url: str) -> None:
-    assert read_model_entry(WHERE, {"profile": "tgi_api_general", **values}).base_url == url
+    assert ModelConfig.from_entry(WHERE, {"profile": "tgi_api_general", **values}).base_url == url
 
 
 def test_names_are_taken_from_what_there_is() -> None:
     def named(**values: Any) -> str:
-        return read_model_entry(WHERE, values).name
+        return ModelConfig.from_entry(WHERE, values).name
 
     assert named(profile="tgi_api_general", name="a", model="m") == "a"
     assert named(profile="tgi_api_general", abbr="b", model="m") == "b"

@@ -8,7 +8,7 @@ from typing import get_type_hints
 
 import pytest
 
-from benchwright.config import SHARED_WITH_RUNS, LoadKeywords, LoadOptions, read_config, split_load_keywords
+from benchwright.config import SHARED_WITH_RUNS, LoadKeywords, LoadOptions, read_config
 from benchwright.config._load_settings import LOAD_BY_NAME
 from benchwright.core import ConfigError, UsageError
 
@@ -36,7 +36,7 @@ def test_unknown_keys_and_bad_values_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="0 is too small"):
         perf_table(tmp_path, "requests = 0")
     with pytest.raises(UsageError, match=r"perf\(\) has no option 'reqests'.*requests"):
-        split_load_keywords({"reqests": 5})
+        LoadOptions.split({"reqests": 5})
     with pytest.raises(UsageError, match="--workers is 0"):
         LoadOptions(workers=0)
 

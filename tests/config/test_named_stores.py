@@ -14,7 +14,7 @@ import benchwright
 from benchwright.cli import main
 from benchwright.config import named_store, using_store
 from benchwright.core import ConfigError, UsageError
-from benchwright.store import Workspace, existing_workspace, find_workspace, open_store
+from benchwright.store import Workspace, find_workspace, open_store
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -86,10 +86,10 @@ def test_an_explicit_workspace_keeps_the_files(tmp_path: Path) -> None:
     )
     assert (place.root, place.database) == (tmp_path / "files", tmp_path / "kept.db")
     with using_store(str(tmp_path / "kept.db")):
-        assert existing_workspace(Path.cwd(), named=named_store) == Workspace(
+        assert find_workspace(Path.cwd(), named=named_store, to_read=True) == Workspace(
             tmp_path, url=f"sqlite:///{tmp_path / 'kept.db'}"
         )
-    assert existing_workspace(Path.cwd(), named=named_store) == Workspace(Path.cwd())
+    assert find_workspace(Path.cwd(), named=named_store, to_read=True) == Workspace(Path.cwd())
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_whoever_looks_for_the_workspace_says_where_stores_are_named() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id in ("find_workspace", "existing_workspace")
+        and node.func.id in ("find_workspace",)
     ]
     assert calls
     assert not [f"{path}:{node.lineno}" for path, node in calls if len(node.args) + len(node.keywords) < 3]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.config import find_prices
+from benchwright.config import Prices
 from benchwright.core import ConfigError
 
 GOOD = """
@@ -39,7 +39,7 @@ def test_the_first_entry_that_fits_model_and_server_counts(tmp_path: Path) -> No
     (tmp_path / "prices.toml").write_text(GOOD)
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    prices = find_prices(below)
+    prices = Prices.near(below)
     one, other = prices.find("big-1", "https://one.example/v1"), prices.find("big-1", "http://h/v1")
     assert one is not None
     assert other is not None
@@ -55,16 +55,16 @@ def test_the_users_own_file_comes_after_the_folders(tmp_path: Path) -> None:
     home = tmp_path / "home" / "benchwright"
     home.mkdir(parents=True)
     (home / "prices.toml").write_text(GOOD.replace("big-*", "*").replace("input = 3", "input = 7"))
-    found = find_prices(tmp_path).find("anything", "")
+    found = Prices.near(tmp_path).find("anything", "")
     assert found is not None
     assert found.input == 7
     (tmp_path / "prices.toml").write_text(GOOD)
-    found = find_prices(tmp_path).find("big-1", "")
+    found = Prices.near(tmp_path).find("big-1", "")
     assert found is not None
     assert found.input == 3
     given = tmp_path / "other.toml"
     given.write_text(GOOD.replace("big-*", "other"))
-    assert find_prices(tmp_path, str(given)).find("big-1", "") is None
+    assert Prices.near(tmp_path, str(given)).find("big-1", "") is None
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_the_users_own_file_comes_after_the_folders(tmp_path: Path) -> None:
 def test_mistakes_are_named_with_line_and_cure(tmp_path: Path, before: str, after: str, says: str) -> None:
     (tmp_path / "prices.toml").write_text(GOOD.replace(before, after, 1))
     with pytest.raises(ConfigError, match=says):
-        find_prices(tmp_path)
+        Prices.near(tmp_path)
 
 
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file of prices"):
-        find_prices(tmp_path, str(tmp_path / "none.toml"))
+        Prices.near(tmp_path, str(tmp_path / "none.toml"))
 
 
 @pytest.mark.parametrize(
@@ -124,19 +124,19 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
 def test_files_that_are_something_else(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "prices.toml").write_bytes(content)
     with pytest.raises(ConfigError, match=says):
-        find_prices(tmp_path)
+        Prices.near(tmp_path)
 
 
 def test_byte_order_marks_empty_files_and_odd_model_ids_are_fine(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     path.write_bytes(b"")
-    assert find_prices(tmp_path).find("m", "") is None
+    assert Prices.near(tmp_path).find("m", "") is None
     with pytest.raises(ConfigError, match="has no prices"):  # somebody named it for its prices
-        find_prices(tmp_path, str(path))
+        Prices.near(tmp_path, str(path))
     path.write_text("\ufeff" + GOOD.replace("big-*", "org/m[1]:latest"), encoding="utf-8")
-    assert find_prices(tmp_path).find("org/m[1]:latest", "http://h") is not None
+    assert Prices.near(tmp_path).find("org/m[1]:latest", "http://h") is not None
     with pytest.raises(ConfigError, match="cannot be read"):
-        find_prices(tmp_path, str(tmp_path))
+        Prices.near(tmp_path, str(tmp_path))
 
 
 def test_a_file_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_a_file_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
     path.write_text(GOOD)
     path.chmod(0o666)
     with pytest.raises(ConfigError, match=r"prices\.toml"):
-        find_prices(tmp_path)
+        Prices.near(tmp_path)

@@ -16,8 +16,8 @@ from benchwright.config import (
     RUN_SETTINGS,
     ConfigValue,
     RunConfig,
+    RunConfigs,
     RunOptions,
-    read_run_configs,
 )
 from benchwright.config._config_layers import merged
 from benchwright.core import ConfigError
@@ -43,7 +43,7 @@ def config_file(folder: Path, document: Any, name: str = "run.yaml") -> Path:
 
 def merged_run_config(file: Path | None, flags: dict[str, Any], overrides: str | None) -> RunConfig:
     """The one configuration of a file."""
-    (found,) = read_run_configs(file, flags, overrides).configs
+    (found,) = RunConfigs.read(file, flags, overrides).configs
     return found
 
 
@@ -101,7 +101,7 @@ def test_siblings_of_an_overridden_key_survive(tmp_path: Path) -> None:
         "extra_body": {"top_k": 5, "min_p": 0.1},
         "own": {"a": 1, "b": 2},
     }
-    found = read_run_configs(
+    found = RunConfigs.read(
         config_file(tmp_path, of_params({"extra": extra})), {}, None,
         ["config.params.extra.dataset.path=b.jsonl", "config.params.extra.extra_body.top_k=7", "config.params.extra.own.b=3"],
     ).configs[0]  # fmt: skip
@@ -129,10 +129,10 @@ def test_zero_examples_can_be_forced_in_every_way(tmp_path: Path) -> None:
     five = config_file(tmp_path, of_params({"extra": {"dataset": {"num_fewshot": 5}}}), "five.yaml")
     key = "config.params.extra.dataset.num_fewshot=0"
     for found in (
-        read_run_configs(config_file(tmp_path, zero), {}),
-        read_run_configs(five, {"num_fewshot": 0}),
-        read_run_configs(five, {}, key),
-        read_run_configs(five, {}, None, [key]),
+        RunConfigs.read(config_file(tmp_path, zero), {}),
+        RunConfigs.read(five, {"num_fewshot": 0}),
+        RunConfigs.read(five, {}, key),
+        RunConfigs.read(five, {}, None, [key]),
     ):
         assert found.configs[0].options["num_fewshot"] == 0
 
@@ -188,7 +188,7 @@ def test_metadata_and_the_pipeline_are_passed_on_as_they_stand(tmp_path: Path) -
 def test_what_an_earlier_run_recorded_sets_nothing_and_is_noted(tmp_path: Path) -> None:
     document = {**of_params({}), "command": "rm -rf /", "framework_name": "byob_x", "pkg_name": "x"}
     document["config"]["supported_endpoint_types"] = ["chat"]
-    found = read_run_configs(config_file(tmp_path, document), {})
+    found = RunConfigs.read(config_file(tmp_path, document), {})
     assert found.configs[0].options == {}
     (note,) = found.notes
     assert note.endswith("without effect: command, framework_name, pkg_name, config.supported_endpoint_types")
@@ -196,7 +196,7 @@ def test_what_an_earlier_run_recorded_sets_nothing_and_is_noted(tmp_path: Path) 
 
 def test_whether_samples_are_saved_is_a_setting_of_the_run(tmp_path: Path) -> None:
     config = config_file(tmp_path, of_params({"extra": {"save_predictions": False}}))
-    found = read_run_configs(config, {})
+    found = RunConfigs.read(config, {})
     assert (found.configs[0].options, found.notes) == ({"save_predictions": False}, ())
 
 
@@ -216,7 +216,7 @@ def test_whether_samples_are_saved_is_a_setting_of_the_run(tmp_path: Path) -> No
 def test_files_that_are_no_run_configuration(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=reason):
-        read_run_configs(tmp_path / "run.yaml", {})
+        RunConfigs.read(tmp_path / "run.yaml", {})
 
 
 @pytest.mark.parametrize(

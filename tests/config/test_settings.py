@@ -11,7 +11,7 @@ from benchwright.benchmarks import Generation, QuestionOptions
 from benchwright.benchmarks._requests import body_settings
 from benchwright.config import (
     BODY_SETTINGS,
-    OPTIONS,
+    BY_NAME,
     RECORDED,
     RESCORE_OPTIONS,
     RESUME_OVERRIDES,
@@ -43,7 +43,7 @@ def test_a_limit_is_a_whole_number_of_one_or_more(text: str) -> None:
 
 
 def test_names_of_settings_are_unique_aliases_included() -> None:
-    names = [name for s in OPTIONS for name in (s.name, *s.aliases)]
+    names = [name for s in BY_NAME.values() for name in (s.name, *s.aliases)]
     assert len(names) == len(set(names))
 
 
@@ -53,11 +53,11 @@ def test_examples_in_the_documentation_are_true(module: object) -> None:
 
 
 def test_every_setting_says_what_it_decides() -> None:
-    assert [setting.name for setting in OPTIONS if setting.decides is None] == []
+    assert [setting.name for setting in BY_NAME.values() if setting.decides is None] == []
 
 
 def test_what_resume_and_rescore_change_follows_from_what_settings_decide() -> None:
-    by_name = {setting.name: setting.decides for setting in OPTIONS}
+    by_name = {setting.name: setting.decides for setting in BY_NAME.values()}
     assert set(RESUME_OVERRIDES) == {name for name, what in by_name.items() if what == "budget"}
     refused = {"everything", "columns", "prompt", "replies", "effort"}  # what was asked is asked already
     assert refused.isdisjoint(by_name[name] for name in RESCORE_OPTIONS)
@@ -65,7 +65,7 @@ def test_what_resume_and_rescore_change_follows_from_what_settings_decide() -> N
 
 
 def test_a_recorded_setting_decides_what_its_option_says() -> None:
-    options = {setting.name: setting.decides for setting in OPTIONS}
+    options = {setting.name: setting.decides for setting in BY_NAME.values()}
     assert {name: what for name, what in DECIDES.items() if name in options} == {
         name: options[name] for name in DECIDES if name in options
     }
@@ -110,7 +110,7 @@ def test_a_body_holds_what_is_declared_and_given() -> None:
     ],
 )
 def test_python_keywords_have_the_ranges_of_the_flags(name: str, value: float) -> None:
-    setting = next(each for each in OPTIONS if each.name == name)
+    setting = next(each for each in BY_NAME.values() if each.name == name)
     with pytest.raises(ValueError, match="too"):
         setting.parse(str(value))
     with pytest.raises(UsageError, match=f"expected {setting.limits}"):
@@ -132,7 +132,7 @@ def test_what_is_expected_is_said_once(setting: Setting, says: str) -> None:
 
 @pytest.mark.parametrize(
     "setting",
-    [each for each in OPTIONS if each.kind in ("int", "number")],
+    [each for each in BY_NAME.values() if each.kind in ("int", "number")],
     ids=lambda each: each.name,
 )
 def test_numbers_beyond_any_use_are_refused_in_files(setting: Setting) -> None:
@@ -142,7 +142,7 @@ def test_numbers_beyond_any_use_are_refused_in_files(setting: Setting) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [each for each in OPTIONS if each.kind == "table"], ids=lambda each: each.name
+    "setting", [each for each in BY_NAME.values() if each.kind == "table"], ids=lambda each: each.name
 )
 @pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**400], ids=["above", "below", "no float"])
 def test_integers_that_a_record_cannot_hold_are_refused_in_tables(setting: Setting, number: int) -> None:

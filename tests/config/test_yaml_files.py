@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from benchwright.config import RunConfig, read_run_configs
+from benchwright.config import RunConfig, RunConfigs
 from benchwright.core import ConfigError
 
 
 def read(folder: Path, params: str, *pairs: str, more: str = "", name: str = "run.yaml") -> RunConfig:
     text = f"config:\n  type: x\n  params: {params}\ntarget:\n  api_endpoint: {{model_id: m{more}}}\n"
     (folder / name).write_text(text, encoding="utf-8")
-    return read_run_configs(folder / name, {}, None, pairs).configs[0]
+    return RunConfigs.read(folder / name, {}, None, pairs).configs[0]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ evaluation:
     - name: c
       nemo_evaluator_config: {config: {params: {extra: {dataset: {<<: *data, path: rows.csv}}}}}
 """)
-    found = [each.options for each in read_run_configs(tmp_path / "run.yaml", {}).configs]
+    found = [each.options for each in RunConfigs.read(tmp_path / "run.yaml", {}).configs]
     assert [each["temperature"] for each in found] == [0.8, 0.2, 0.2]
     assert [each["top_p"] for each in found] == [0.5] * 3
     assert (found[2]["dataset"], found[2]["num_fewshot"]) == ("rows.csv", 2)
@@ -139,7 +139,7 @@ def test_a_key_that_only_holds_values_for_others_is_none_of_the_configuration(
     file = tmp_path / "r.yaml"
     file.write_text(text, encoding="utf-8")
     if reason is None:
-        assert read_run_configs(file, {}).configs[0].options == {"temperature": 0.25}
+        assert RunConfigs.read(file, {}).configs[0].options == {"temperature": 0.25}
         return
     with pytest.raises(ConfigError, match=reason):
-        read_run_configs(file, {})
+        RunConfigs.read(file, {})

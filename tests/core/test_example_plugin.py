@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.core._extension_points import EXTENSION_POINTS
+from benchwright.core._plugins import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.cli import main
-from benchwright.core import expand_home, home_folder
+from benchwright.core import expand_home
 
 
 def no_user(_: object) -> None:
@@ -17,11 +17,7 @@ def no_user(_: object) -> None:
 
 def test_a_leading_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert (expand_home("~/a b"), expand_home(Path("~")), home_folder()) == (
-        tmp_path / "a b",
-        tmp_path,
-        tmp_path,
-    )
+    assert (expand_home("~/a b"), expand_home(Path("~"))) == (tmp_path / "a b", tmp_path)
     assert expand_home("a~b") == Path("a~b")
 
 
@@ -29,7 +25,7 @@ def test_without_a_home_folder_a_tilde_is_a_part_of_the_name(monkeypatch: pytest
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(pwd, "getpwuid", no_user)
     monkeypatch.setattr(pwd, "getpwnam", no_user)
-    assert (expand_home("~/x"), expand_home("~me/x"), home_folder()) == (Path("~/x"), Path("~me/x"), None)
+    assert (expand_home("~/x"), expand_home("~me/x")) == (Path("~/x"), Path("~me/x"))
 
 
 @pytest.mark.parametrize("home", [True, False], ids=["with a home", "without"])

@@ -10,7 +10,7 @@ import pytest
 
 from benchwright import load_dataset
 from benchwright.core import DatasetError, Registry, UsageError, find_plugins, registries
-from benchwright.core._extension_points import EXTENSION_POINTS
+from benchwright.core._plugins import EXTENSION_POINTS
 from benchwright.datasets import open_dataset
 from benchwright.endpoints import EndpointSettings
 from benchwright.runs import list_plugins
@@ -46,7 +46,7 @@ def test_every_extension_point_has_its_registry() -> None:
 
 def test_plugins_are_found_without_importing_them(site: Path) -> None:
     install(site, "lazy-pack", {"scorers": {"never": "module_that_is_not_there:thing"}})
-    (entry,) = find_plugins("benchwright.scorers")
+    (entry,) = find_plugins("scorers")
     assert (entry.name, entry.package, entry.version) == ("never", "lazy-pack", "1.2")
     assert scorers().names() == ["never"]
 
@@ -199,11 +199,11 @@ def test_replies_through_another_version_of_a_wire_are_not_taken_from_the_cache(
 
 
 def test_every_built_in_wire_format_has_a_class() -> None:
-    from benchwright.core import APIS
+    from benchwright.core import WIRE_FORMATS
     from benchwright.endpoints._wires.formats import wire_of
 
-    wires = {type(wire_of(api)) for api in APIS}
-    assert len(wires) == len(APIS)
+    wires = {type(wire_of(api)) for api in WIRE_FORMATS}
+    assert len(wires) == len(WIRE_FORMATS)
 
 
 def test_an_ordinary_run_reads_no_package_metadata(tmp_path: Path) -> None:

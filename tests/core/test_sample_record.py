@@ -11,18 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import fields, replace
 
-from benchwright.core import (
-    BenchwrightError,
-    CallRecord,
-    Outcome,
-    SampleRecord,
-    call_key,
-    decode_score,
-    encode_sample,
-    encode_score,
-    judge_key,
-    score_columns,
-)
+from benchwright.core import BenchwrightError, CallRecord, Outcome, SampleRecord, step_key
 from benchwright.core._sample_record import _KEYS, decode_sample
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
@@ -50,7 +39,9 @@ def records(values: st.SearchStrategy[Any], texts: st.SearchStrategy[str]) -> st
         own = st.builds(
             CallRecord, st.just(""), BYTES, st.none() | BYTES, BYTES, st.booleans(), st.just(started), st.just(finished)
         )  # fmt: skip
-        keys = st.sampled_from([call_key(number, repeat, "c001"), judge_key(number, repeat, 1)])
+        keys = st.sampled_from(
+            [step_key("call", number, repeat, "c001"), step_key("judge", number, repeat, "001")]
+        )
         others = st.builds(CallRecord, keys, BYTES, st.none() | BYTES, BYTES, st.booleans(), TIMES, TIMES)
         return SampleRecord(
             number,
@@ -81,7 +72,7 @@ def records(values: st.SearchStrategy[Any], texts: st.SearchStrategy[str]) -> st
 
 @given(records(JSON, TEXTS))
 def test_a_record_survives_its_stored_form_and_the_way_to_another_process(record: SampleRecord) -> None:
-    assert decode_sample(encode_sample(record)) == record
+    assert decode_sample(record.to_steps()) == record
     assert pickle.loads(pickle.dumps(record)) == record
 
 
@@ -101,7 +92,7 @@ AWKWARD = st.recursive(
 @settings(max_examples=150)
 def test_what_json_cannot_hold_becomes_the_nearest_that_it_can(record: SampleRecord) -> None:
     """Storing never fails; every field keeps its shape; what was stored once is stored the same ever after."""
-    rows = encode_sample(record)
+    rows = record.to_steps()
     for row in rows:
         row[3].decode() if row[0].startswith("score/") else None  # valid UTF-8
     stored = decode_sample(rows)
@@ -113,8 +104,8 @@ def test_what_json_cannot_hold_becomes_the_nearest_that_it_can(record: SampleRec
             if name not in ("outcome", "redacted", "cut")
         },
     )
-    assert encode_sample(stored) == rows
-    assert decode_sample(encode_sample(stored)) == stored
+    assert stored.to_steps() == rows
+    assert decode_sample(stored.to_steps()) == stored
 
 
 def nearest(value: Any) -> Any:
@@ -139,7 +130,7 @@ def nearest(value: Any) -> Any:
 @given(st.lists(records(JSON, TEXTS), min_size=1, max_size=4))
 @settings(max_examples=50)
 def test_many_texts_give_the_fields_of_each(many: list[SampleRecord]) -> None:
-    columns = score_columns([encode_score(record) for record in many])
+    columns = SampleRecord.columns([record.score_text() for record in many])
     defaults = {field.name: None if field.required else field.default for field in fields(SampleRecord)}
     assert len(columns) == len(many)
     for name in _KEYS:
@@ -152,7 +143,7 @@ def test_many_texts_give_the_fields_of_each(many: list[SampleRecord]) -> None:
 
 def test_a_plain_sample_stays_small() -> None:
     record = SampleRecord(12, 0, b"{}", Outcome.SCORED, "42", {"correct": True})
-    ((key, *_, text, _, _, _, _, _, _),) = encode_sample(record)
+    ((key, *_, text, _, _, _, _, _, _),) = record.to_steps()
     assert (key, text) == ("score/000000012/0000", b'{"o":"scored","t":"42","s":{"correct":true}}')
 
 
@@ -163,4 +154,4 @@ def test_every_field_of_the_text_is_a_field_of_the_record() -> None:
 
 def test_the_outcome_of_a_newer_version_is_named() -> None:
     with pytest.raises(BenchwrightError, match=r"outcome 'postponed'.*newer benchwright.*upgrade"):
-        decode_score(b'{"o":"postponed","t":null}')
+        SampleRecord.from_score(b'{"o":"postponed","t":null}')

@@ -11,17 +11,14 @@ import pytest
 import benchwright
 from benchwright.core import (
     MODEL_TYPES,
-    OUTCOMES,
     ROUTE_PATHS,
     RUN_STATUSES,
-    STEP_STATUSES,
-    WITHOUT_REPLY,
     BenchwrightError,
     ModelType,
+    Outcome,
     Route,
     RunStatus,
     StepStatus,
-    known_outcome,
     known_run_status,
 )
 
@@ -32,7 +29,7 @@ PACKAGE = Path(benchwright.__file__).parent
     ("table", "words"),
     [
         (RUN_STATUSES, RunStatus),
-        (STEP_STATUSES, StepStatus),
+        ([name for name, status in RUN_STATUSES.items() if status.of_steps], StepStatus),
         (ROUTE_PATHS, Route),
         (MODEL_TYPES, ModelType),
     ],
@@ -49,8 +46,8 @@ def test_what_the_statuses_mean() -> None:
         "failed",
         "canceled",
     }
-    assert {name for name, status in STEP_STATUSES.items() if status.troubled} == {"failed", "interrupted"}
-    assert {"request_failed", "skipped"} == WITHOUT_REPLY
+    assert {name for name, status in RUN_STATUSES.items() if status.troubled} == {"failed", "interrupted"}
+    assert {o.value for o in Outcome if not o.has_reply} == {"request_failed", "skipped"}
     assert not [name for name, status in RUN_STATUSES.items() if status.live and status.final]
 
 
@@ -58,10 +55,10 @@ def test_words_of_newer_versions_are_named() -> None:
     with pytest.raises(BenchwrightError, match=r"run 7 .*status 'paused'.*newer benchwright.*upgrade"):
         known_run_status("paused", 7)
     with pytest.raises(BenchwrightError, match=r"outcome 'postponed'.*newer benchwright.*upgrade"):
-        known_outcome("postponed")
+        Outcome("postponed")
 
 
-VOCABULARIES = [set(RUN_STATUSES), {outcome.value for outcome in OUTCOMES}, set(MODEL_TYPES)]
+VOCABULARIES = [set(RUN_STATUSES), {outcome.value for outcome in Outcome}, set(MODEL_TYPES)]
 
 
 @pytest.mark.parametrize("room", sorted(p.parent.name for p in PACKAGE.glob("*/__init__.py")))

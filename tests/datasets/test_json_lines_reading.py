@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import Batch, Sampling, open_dataset
+from benchwright.datasets import Chunk, Sampling, open_dataset
 
 
 def write(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
@@ -22,7 +22,7 @@ def write(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
 def read_all(path: Path) -> tuple[list[dict[str, object]], list[int], list[BadRow]]:
     """Rows, their lines, and the bad rows."""
     bad: list[BadRow] = []
-    batches: list[Batch] = list(open_dataset(path).batches(on_bad=bad.append))
+    batches: list[Chunk] = list(open_dataset(path).batches(on_bad=bad.append))
     return [r for b in batches for r in b.rows], [n for b in batches for n in b.lines], bad
 
 

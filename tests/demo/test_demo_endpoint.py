@@ -13,7 +13,7 @@ import pytest
 
 import benchwright.demo
 from benchwright.core import ModelReply, ModelRequest, Route, encode_json
-from benchwright.demo import DemoSettings, FaultMix
+from benchwright.demo import DemoSettings
 from benchwright.demo._endpoint import DemoEndpoint
 from benchwright.endpoints import open_endpoint
 from waiting import PATIENCE_S
@@ -140,7 +140,9 @@ def test_a_cancelled_request_gives_its_place_back() -> None:
 
 def test_faults_are_values_and_the_same_every_time() -> None:
     async def run() -> list[str]:
-        endpoint = DemoEndpoint(DemoSettings(error_rate=0.3, faults=FaultMix(timeout=1)))
+        endpoint = DemoEndpoint(
+            DemoSettings(error_rate=0.3, faults={**DemoSettings().faults, "timeout": 1.0})
+        )
         kinds = []
         for n in range(400):
             reply = await endpoint.send(chat(f"What is {n} + 1?"))

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from benchwright.core import UsageError
-from benchwright.demo import DemoSettings, FaultMix
+from benchwright.demo import DemoSettings, fault_mix
 from benchwright.demo._completions import DemoCompletion
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
@@ -176,10 +176,10 @@ def test_settings_are_checked() -> None:
         with pytest.raises(UsageError):
             DemoSettings(**wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="rate_limited"):
-        FaultMix.parse("rate_limitd")
+        fault_mix("rate_limitd")
     with pytest.raises(UsageError, match="number"):
-        FaultMix.parse("html=often")
-    assert FaultMix.parse("html, half-stream=2").half_stream == 2.0
+        fault_mix("html=often")
+    assert fault_mix("html, half-stream=2")["half_stream"] == 2.0
 
 
 def test_the_fingerprint_covers_what_changes_answers_and_nothing_else() -> None:

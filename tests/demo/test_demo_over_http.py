@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 import benchwright
 from benchwright.core import CallTimes, ModelReply, ModelRequest, Route, encode_json
-from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.endpoints import SERVED_BY_DEMO, EndpointSettings, learn_echo, open_endpoint
 
 SETTINGS = DemoSettings(skill=0.6, seed=4)
@@ -84,7 +84,7 @@ def test_the_echo_check_accepts_the_server(server: DemoServer) -> None:
 
 
 def test_the_client_survives_the_whole_mix_of_faults() -> None:
-    faulty = replace(SETTINGS, error_rate=0.25, retry_after_s=0, faults=FaultMix())
+    faulty = replace(SETTINGS, error_rate=0.25, retry_after_s=0)
     questions = [chat(f"What is {n} + 1?", stream=bool(n % 2)) for n in range(60)]
     with demo_server(faulty) as server:
         url = EndpointSettings(url=server.url, model_id="demo", max_retries=10, retry_backoff_s=0.01)

@@ -18,7 +18,7 @@ import pytest
 
 import warm
 from benchwright.core import UsageError
-from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server, serve_demo
+from benchwright.demo import DemoServer, DemoSettings, demo_server, fault_mix, serve_demo
 from waiting import PATIENCE_S, until
 
 QUESTION = {"model": "any", "messages": [{"role": "user", "content": "What is 12 + 7?"}], "temperature": 0}
@@ -309,7 +309,7 @@ def test_a_client_that_leaves_during_a_stream_does_no_harm() -> None:
     ("kind", "status"), [("rate_limited", 429), ("server_error", 500), ("unavailable", 503), ("html", 200)]
 )
 def test_single_kinds_of_fault_can_be_chosen(kind: str, status: int) -> None:
-    with demo_server(DemoSettings(error_rate=1.0, faults=FaultMix.parse(kind), retry_after_s=7)) as server:
+    with demo_server(DemoSettings(error_rate=1.0, faults=fault_mix(kind), retry_after_s=7)) as server:
         got, reply, headers = ask(server, QUESTION)
         assert got == status
         assert headers.get("retry-after") == ("7" if kind == "rate_limited" else None)
@@ -325,7 +325,7 @@ def test_single_kinds_of_fault_can_be_chosen(kind: str, status: int) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", ["dropped", "half_stream", "timeout"])
 def test_faults_that_break_the_connection(kind: str, stream: bool) -> None:
-    settings = DemoSettings(error_rate=1.0, faults=FaultMix.parse(kind), hang_s=0.2)
+    settings = DemoSettings(error_rate=1.0, faults=fault_mix(kind), hang_s=0.2)
     with demo_server(settings) as server:
         started = time.perf_counter()
         received = raw(server, post(orjson.dumps({**STORY, "stream": stream})))
@@ -340,7 +340,7 @@ def test_faults_that_break_the_connection(kind: str, stream: bool) -> None:
 
 def test_the_mix_of_faults_is_the_same_in_every_run_and_retries_can_succeed() -> None:
     def run() -> list[int]:
-        mix = FaultMix.parse("rate_limited,server_error,unavailable,html")
+        mix = fault_mix("rate_limited,server_error,unavailable,html")
         with demo_server(DemoSettings(error_rate=0.4, seed=2, faults=mix)) as server:
             return [ask(server, {**QUESTION, "user": str(n)})[0] for n in range(20) for _ in range(3)]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server, fault_mix
 
 openai = pytest.importorskip("openai")
 
@@ -149,7 +149,7 @@ def test_a_key_that_is_wrong_or_missing_is_an_authentication_error() -> None:
     [("rate_limited", "RateLimitError"), ("server_error", "InternalServerError"), ("unavailable", "InternalServerError")],
 )  # fmt: skip
 def test_faults_are_known_by_their_classes(fault: str, error: str) -> None:
-    settings = DemoSettings(error_rate=1.0, faults=FaultMix.parse(fault))
+    settings = DemoSettings(error_rate=1.0, faults=fault_mix(fault))
     with (
         demo_server(settings) as server,
         openai.OpenAI(base_url=server.url, api_key="none", max_retries=0) as client,

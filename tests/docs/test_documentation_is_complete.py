@@ -26,9 +26,9 @@ from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, RunOptions, read_config
-from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, RunFile, WireFormat
-from benchwright.core._extension_points import EXTENSION_POINTS
-from benchwright.demo import DemoSettings, FaultMix
+from benchwright.core import WIRE_FORMATS, ConfigError, FailureKind, Outcome, RunFile, WireFormat
+from benchwright.core._plugins import EXTENSION_POINTS
+from benchwright.demo import DemoSettings, fault_mix
 from benchwright.results import RunResult, SampleView
 from benchwright.scorers import JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
@@ -166,7 +166,7 @@ def test_simulate_flags_have_their_defaults() -> None:
         default = getattr(demo, name)
         shown = rows[f"--{name.replace('_', '-')}"][1].strip("`")
         assert shown == (default if isinstance(default, str) else f"{default:g}")
-    assert FaultMix.parse(rows["--faults"][1].strip("`")) == demo.faults
+    assert fault_mix(rows["--faults"][1].strip("`")) == demo.faults
 
 
 def test_exit_codes_are_those_of_the_program() -> None:
@@ -243,7 +243,7 @@ def test_profiles_and_wire_formats_are_documented() -> None:
         for name in named(cells[0])
     }
     assert rows == {p.name: [p.api, p.type, "yes" if p.stream else "no"] for p in PROFILES.values()}
-    assert set(APIS) <= first_column(sections("endpoints")["Wire formats"])
+    assert set(WIRE_FORMATS) <= first_column(sections("endpoints")["Wire formats"])
     foreign = first_column(sections("configuration")["Models"])
     assert set(MODEL_KEYS) - {"query_per_second"} <= foreign
 
@@ -294,11 +294,10 @@ def test_every_column_of_the_samples_is_documented() -> None:
 
 def test_every_file_and_outcome_is_documented() -> None:
     assert set(RunFile) <= first_column(page("results"))
-    assert {outcome.value for outcome in OUTCOMES} == first_column(sections("results")["Outcomes"])
+    assert {outcome.value for outcome in Outcome} == first_column(sections("results")["Outcomes"])
     kinds = {name for row in table_rows(sections("failures")["Kinds of failure"]) for name in named(row[1])}
     assert set(get_args(FailureKind)) - kinds == {"budget"}
-    assert tuple(kind for kind, _ in FaultMix().weights()) == FaultMix.__struct_fields__
-    assert set(FaultMix.__struct_fields__) <= first_column(page("rehearsing"))
+    assert DemoSettings().faults.keys() <= first_column(page("rehearsing"))
 
 
 @pytest.fixture(scope="module")

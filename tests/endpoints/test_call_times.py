@@ -14,7 +14,7 @@ from loopback_server import Call, TransportName, chat, delta, in_loop, make_tran
 from test_fault_table import CASES, request_of
 from wire_table import WIRES, Wire
 
-from benchwright.core import CallTimes, ModelReply, ModelRequest, reply_from_json, reply_to_json
+from benchwright.core import CallTimes, ModelReply, ModelRequest
 from benchwright.endpoints import SEND_ONCE, USUAL, EndpointSettings, SendPolicy, open_endpoint
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
@@ -356,16 +356,16 @@ async def test_a_call_without_a_connection_was_never_sent() -> None:
 
 def test_a_recorded_reply_keeps_its_durations() -> None:
     times = CallTimes(planned=9.0, sent=10.0, first_byte=10.5, first_token=10.75, last_byte=12.0)
-    record = reply_to_json(ModelReply("answered", "x", times=times))
+    record = ModelReply("answered", "x", times=times).to_json()
     assert (record["l"], record["tt"]) == (2.0, 0.75)
-    again = reply_from_json(record)
+    again = ModelReply.from_json(record)
     assert (again.latency_s, again.ttft_s) == (2.0, 0.75)
-    assert reply_to_json(again) == record
+    assert again.to_json() == record
     failed = ModelReply("failed", times=CallTimes(planned=9.0, failed=9.5))
     assert (failed.latency_s, failed.ttft_s, ModelReply("failed").latency_s) == (0.5, None, 0.0)
 
 
 def test_every_wire_is_in_the_table() -> None:
-    from benchwright.core import APIS
+    from benchwright.core import WIRE_FORMATS
 
-    assert {wire.api for wire in WIRES} == set(APIS)
+    assert {wire.api for wire in WIRES} == set(WIRE_FORMATS)

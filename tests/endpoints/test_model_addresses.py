@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from benchwright.core import WIRE_FORMATS, Api, ConfigError, redact
+from benchwright.core import WIRE_FORMATS, ConfigError, redact
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._addresses import parse_address
 
@@ -155,7 +155,7 @@ def test_unreadable_address_is_told_without_what_may_be_secret(url: str) -> None
         ("responses", "http://h/v1/chat/completions", "/responses", "http://h/v1/responses"),
     ],
 )
-def test_routes_of_other_wire_formats(api: Api, url: str, route: str, asked: str) -> None:
+def test_routes_of_other_wire_formats(api: str, url: str, route: str, asked: str) -> None:
     assert parse_address(url, api).url_of(route) == asked
 
 
@@ -177,7 +177,7 @@ def test_triton_url_with_another_model_is_refused() -> None:
 
 
 @pytest.mark.parametrize("api", [api for api, wire in WIRE_FORMATS.items() if not wire.ranks_choices])
-def test_ranking_choices_is_refused_on_other_wire_formats(api: Api) -> None:
+def test_ranking_choices_is_refused_on_other_wire_formats(api: str) -> None:
     with pytest.raises(ConfigError, match="nothing was sent"):
         EndpointSettings(url="http://h", model_id="m", api=api).type_for("completions_logprob")
 

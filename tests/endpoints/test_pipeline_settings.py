@@ -10,13 +10,13 @@ import pytest
 from benchwright.config import (
     STEPS,
     Caching,
+    ModelConfig,
     PipelineSettings,
     ProgressTracking,
     RaiseClientErrors,
     RunOptions,
     SystemMessage,
     pipeline_settings,
-    read_model_entry,
 )
 from benchwright.config._pipeline_steps import STEP_SETTINGS
 from benchwright.core import ConfigError
@@ -203,7 +203,7 @@ def test_every_place_that_takes_a_pipeline_checks_it(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"models\[0\].*use_cachng is not known. Did you mean 'use_caching'"
     ):
-        read_model_entry("suite.toml: models[0]", table)
+        ModelConfig.from_entry("suite.toml: models[0]", table)
     with pytest.raises(ConfigError, match="pipeline: tp is not known"):
         RunOptions.from_keywords({"pipeline": {"tp": 1}})
 

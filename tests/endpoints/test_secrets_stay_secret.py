@@ -21,7 +21,7 @@ from loopback_server import (
     sse,
 )
 
-from benchwright.core import ConfigError, ModelReply, encode_json, known_secrets, reply_to_json
+from benchwright.core import ConfigError, ModelReply, encode_json, known_secrets
 from benchwright.endpoints import EndpointSettings, open_endpoint
 
 KEY = "sk-Very/Secret+0123456789="
@@ -104,7 +104,7 @@ def echoing(kind: str) -> Any:
 
 def stored(reply: ModelReply) -> str:
     """A reply as it would be recorded: as it came, but for secrets."""
-    return known_secrets().clean_json(encode_json(reply_to_json(reply))).decode()
+    return known_secrets().clean_json(encode_json(reply.to_json())).decode()
 
 
 KINDS = [

@@ -17,14 +17,17 @@ from loopback_server import (
 )
 from wire_table import WIRES
 
-from benchwright.core import APIS, Api, encode_json
+from benchwright.core import WIRE_FORMATS, encode_json
 
 BY_API = {wire.api: wire for wire in reversed(WIRES)}  # the first of a format that has several routes
 
-pytestmark = [pytest.mark.parametrize("api", APIS), pytest.mark.parametrize("transport", ["lean", "reqwest"])]
+pytestmark = [
+    pytest.mark.parametrize("api", WIRE_FORMATS),
+    pytest.mark.parametrize("transport", ["lean", "reqwest"]),
+]
 
 
-async def reply_to(handler: Any, api: Api, transport: TransportName, *, stream: bool, **settings: Any) -> Any:
+async def reply_to(handler: Any, api: str, transport: TransportName, *, stream: bool, **settings: Any) -> Any:
     async with (
         serving(handler) as server,
         endpoint_at(server.url, transport, api=api, **settings) as endpoint,
@@ -36,7 +39,7 @@ async def reply_to(handler: Any, api: Api, transport: TransportName, *, stream: 
 
 @pytest.mark.parametrize("stream", [False, True])
 @in_loop
-async def test_null_content_is_empty(api: Api, transport: TransportName, stream: bool) -> None:
+async def test_null_content_is_empty(api: str, transport: TransportName, stream: bool) -> None:
     async def answer(call: Call) -> None:
         await call.json(BY_API[api].whole(None))
 
@@ -47,7 +50,7 @@ async def test_null_content_is_empty(api: Api, transport: TransportName, stream:
 @pytest.mark.parametrize("stream", [False, True])
 @in_loop
 async def test_whole_reply_is_read_even_where_a_stream_was_asked_for(
-    api: Api, transport: TransportName, stream: bool
+    api: str, transport: TransportName, stream: bool
 ) -> None:
     async def answer(call: Call) -> None:
         await call.json(BY_API[api].whole("four"))
@@ -58,7 +61,7 @@ async def test_whole_reply_is_read_even_where_a_stream_was_asked_for(
 
 @pytest.mark.parametrize("stream", [False, True])
 @in_loop
-async def test_web_page_is_a_bad_reply(api: Api, transport: TransportName, stream: bool) -> None:
+async def test_web_page_is_a_bad_reply(api: str, transport: TransportName, stream: bool) -> None:
     async def page(call: Call) -> None:
         await call.answer(b"<!doctype html><html><head><title>Sign in</title></head></html>")
 
@@ -68,7 +71,7 @@ async def test_web_page_is_a_bad_reply(api: Api, transport: TransportName, strea
 
 
 @in_loop
-async def test_words_of_a_server_and_the_cure_are_two_sentences(api: Api, transport: TransportName) -> None:
+async def test_words_of_a_server_and_the_cure_are_two_sentences(api: str, transport: TransportName) -> None:
     async def unknown(call: Call) -> None:
         await call.error(404, "There is no model m.")
 
@@ -77,7 +80,7 @@ async def test_words_of_a_server_and_the_cure_are_two_sentences(api: Api, transp
 
 
 @in_loop
-async def test_text_that_is_no_json_names_what_to_check(api: Api, transport: TransportName) -> None:
+async def test_text_that_is_no_json_names_what_to_check(api: str, transport: TransportName) -> None:
     async def greet(call: Call) -> None:
         await call.answer(b"hello")
 
@@ -87,7 +90,7 @@ async def test_text_that_is_no_json_names_what_to_check(api: Api, transport: Tra
 
 @pytest.mark.parametrize("body", [{"detail": "hello"}, [], "text"])
 @in_loop
-async def test_other_json_is_a_bad_reply(api: Api, transport: TransportName, body: Any) -> None:
+async def test_other_json_is_a_bad_reply(api: str, transport: TransportName, body: Any) -> None:
     async def answer(call: Call) -> None:
         await call.json(body)
 
@@ -99,7 +102,7 @@ async def test_other_json_is_a_bad_reply(api: Api, transport: TransportName, bod
 
 @pytest.mark.parametrize("stream", [False, True])
 @in_loop
-async def test_no_room_is_waited_for(api: Api, transport: TransportName, stream: bool) -> None:
+async def test_no_room_is_waited_for(api: str, transport: TransportName, stream: bool) -> None:
     async def busy(call: Call) -> None:
         await call.error(429, "slow down", Retry_After="0.05")
 
@@ -114,7 +117,7 @@ async def test_no_room_is_waited_for(api: Api, transport: TransportName, stream:
 
 
 @in_loop
-async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
+async def test_cut_stream_is_broken(api: str, transport: TransportName) -> None:
     async def cut_off(call: Call) -> None:
         await call.events(sse(BY_API[api].piece("fo"), done=False), end=False, pause_s=0.02)
         call.close()
@@ -130,7 +133,7 @@ async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
 )
 @in_loop
 async def test_halves_of_a_character_are_joined_or_replaced(
-    api: Api, transport: TransportName, stream: bool, halves: tuple[bytes, bytes], text: str
+    api: str, transport: TransportName, stream: bool, halves: tuple[bytes, bytes], text: str
 ) -> None:
     """A server whose texts are UTF-16 may cut a character between two events."""
     wire = BY_API[api]
@@ -149,7 +152,7 @@ async def test_halves_of_a_character_are_joined_or_replaced(
 
 
 @in_loop
-async def test_event_that_is_not_json_is_a_bad_reply(api: Api, transport: TransportName) -> None:
+async def test_event_that_is_not_json_is_a_bad_reply(api: str, transport: TransportName) -> None:
     async def garble(call: Call) -> None:
         await call.events(sse(BY_API[api].piece("fo"), done=False), b"data: {oops\n\n")
 
@@ -161,7 +164,7 @@ async def test_event_that_is_not_json_is_a_bad_reply(api: Api, transport: Transp
 @pytest.mark.parametrize("line_break", [b"", b"\n"], ids=["endless line", "many lines"])
 @in_loop
 async def test_event_beyond_the_limit_is_a_bad_reply(
-    api: Api, transport: TransportName, line_break: bytes
+    api: str, transport: TransportName, line_break: bytes
 ) -> None:
     async def flood(call: Call) -> None:
         await call.events(*[b"data: " + b"x" * 90 + line_break] * 20, end=False)
@@ -175,7 +178,7 @@ async def test_event_beyond_the_limit_is_a_bad_reply(
 
 @in_loop
 async def test_secret_sent_back_is_not_kept(
-    api: Api, transport: TransportName, monkeypatch: pytest.MonkeyPatch
+    api: str, transport: TransportName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIRE_KEY", "sk-very-secret-key")
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import Api, Route
+from benchwright.core import Route
 
 
 @dataclass(frozen=True)
 class Wire:
     """What a route calls things."""
 
-    api: Api
+    api: str
     route: Route
     field: str
     """Where the answer is."""

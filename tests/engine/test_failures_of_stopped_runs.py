@@ -15,12 +15,12 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
 from benchwright.cli import main
 from benchwright.core import ModelRequest, RequestFailure
-from benchwright.demo import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, demo_server, fault_mix
 from benchwright.engine._stop import Stop
 from benchwright.scorers import exact_match
 
 AT_ONCE = 4
-FAILING = DemoSettings(error_rate=1.0, faults=FaultMix(server_error=1.0))
+FAILING = DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))
 FAILED = RequestFailure("server_error", "HTTP 500", 500)
 names = count()
 

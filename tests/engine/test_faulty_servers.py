@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 import benchwright
 from benchwright import RunResult, benchmark, judge_score, scorer
-from benchwright.core import BenchwrightError, reply_to_json
+from benchwright.core import BenchwrightError, ModelReply
 from benchwright.scorers import exact_match
 
 names = count()
@@ -126,9 +126,11 @@ def test_cut_streams_recorded_as_answers_by_earlier_versions_are_not_reused(
 ) -> None:
     with serving(lambda handler, text, number: False) as server:
         with monkeypatch.context() as earlier:
+            now = ModelReply.to_json
             earlier.setattr(
-                "benchwright.engine._ledger.reply_to_json",
-                lambda reply: reply_to_json(replace(reply, status="empty", text="", finish_reason=None)),
+                ModelReply,
+                "to_json",
+                lambda reply: now(replace(reply, status="empty", text="", finish_reason=None)),
             )
             evaluate(server, tmp_path, stream=True)
         again = evaluate(server, tmp_path, stream=True)

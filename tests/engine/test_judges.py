@@ -13,7 +13,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
 from benchwright.core import ConfigError
-from benchwright.demo import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, demo_server, fault_mix
 from benchwright.scorers import JudgeFailedError
 from benchwright.store import Workspace, open_store
 
@@ -52,7 +52,7 @@ def test_judges_grade_and_every_grade_is_recorded(tmp_path: Path) -> None:
 
 
 def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
-    broken = DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))
+    broken = DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))
     with demo_server(broken) as server:
         result = benchwright.run(
             judged("broken", server.url), endpoint=ScriptedEndpoint("x"), workspace=tmp_path
@@ -67,7 +67,7 @@ def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
 def test_a_judge_without_a_number_of_retries_has_that_of_the_run(
     tmp_path: Path, judge: int | None, run: int | None, attempts: int
 ) -> None:
-    broken = DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))
+    broken = DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))
     with demo_server(broken) as server:
         bench = judged(f"retries {judge} {run}", server.url, max_retries=judge)
         endpoint = ScriptedEndpoint("x")

@@ -22,7 +22,7 @@ from tests.store.backends import forget_samples
 import benchwright
 from benchwright import RunResult
 from benchwright.config import RunOptions
-from benchwright.core import call_key
+from benchwright.core import step_key
 from benchwright.runs import rescore
 from benchwright.store import Workspace, open_store
 from recording_server import recording
@@ -232,7 +232,7 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
     write_rows(folder / "rows.jsonl", [{"question": "q", "answer": "A", "id": n} for n in range(3)])
     first = run(dice, "bench.py:plain")
     store = open_store(Workspace(folder))
-    known = store.calls(first.run_id, 0, 0).get(call_key(0, 0))
+    known = store.calls(first.run_id, 0, 0).get(step_key("call", 0, 0))
     assert known is not None
     hash_all_calls_alike(folder, known.input_hash)
     forget_samples(store, first.run_id, [(2, 0)], kinds=("judge", "score"))

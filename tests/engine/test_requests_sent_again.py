@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.endpoints.loopback_server import Call, in_loop, serving
 
 from benchwright import run
-from benchwright.core import ModelReply, reply_from_json, reply_to_json
+from benchwright.core import ModelReply
 from benchwright.reports import drawn
 
 
@@ -48,7 +48,7 @@ async def test_requests_of_lost_connections_are_no_retries(
 
 
 def test_a_recorded_reply_keeps_how_many_attempts_were_lost() -> None:
-    record = reply_to_json(ModelReply("answered", "2", attempts=3, lost=2))
+    record = ModelReply("answered", "2", attempts=3, lost=2).to_json()
     assert (record["n"], record["o"]) == (3, 2)
-    assert reply_from_json(record).lost == 2
-    assert "o" not in reply_to_json(ModelReply("answered", "2"))
+    assert ModelReply.from_json(record).lost == 2
+    assert "o" not in ModelReply("answered", "2").to_json()

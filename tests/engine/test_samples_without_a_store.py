@@ -15,7 +15,7 @@ from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright.benchmarks import load_benchmarks
-from benchwright.core import SampleRecord, reply_from_json, score_key
+from benchwright.core import ModelReply, SampleRecord, step_key
 from benchwright.core._sample_record import decode_sample
 from benchwright.endpoints import open_endpoint
 from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem, prepare
@@ -105,7 +105,7 @@ def without_times(record: SampleRecord) -> SampleRecord:
     calls = sorted(
         (
             (call.key if call.key.count("/") > 2 else "", call.input_hash, call.input, call.reusable,
-             replace(reply_from_json(json.loads(call.output)), started_at=0.0, times=None))
+             replace(ModelReply.from_json(json.loads(call.output)), started_at=0.0, times=None))
             for call in record.calls
         ),
         key=lambda call: (call[0], call[1]),
@@ -157,6 +157,6 @@ def test_work_items_are_frozen_and_carry_only_the_calls_of_their_own_sample(fold
     assert [(item.sample_id, item.repeat) for item in seen] == [(0, 0), (2, 1)]
     for item in seen:
         assert item.recorded
-        assert all(score_key(item.sample_id, item.repeat)[6:] in key for key in item.recorded)
+        assert all(step_key("score", item.sample_id, item.repeat)[6:] in key for key in item.recorded)
         with pytest.raises(AttributeError):
             item.repeat = 3  # type: ignore[misc]

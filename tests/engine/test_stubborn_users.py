@@ -13,7 +13,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
-from benchwright.demo import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, demo_server, fault_mix
 
 NUMBERS = count()
 ROWS = [{"question": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(6)]
@@ -143,7 +143,7 @@ def test_a_side_call_that_changes_between_starts_is_asked_anew(tmp_path: Path) -
 
 
 def test_the_runs_deadline_holds_while_a_server_hangs(tmp_path: Path) -> None:
-    hanging = DemoSettings(error_rate=1.0, faults=FaultMix.parse("timeout"), hang_s=200)
+    hanging = DemoSettings(error_rate=1.0, faults=fault_mix("timeout"), hang_s=200)
     with demo_server(hanging) as server:
         began = time.monotonic()
         result = benchwright.run(
@@ -157,7 +157,7 @@ def test_the_runs_deadline_holds_while_a_server_hangs(tmp_path: Path) -> None:
 
 
 def test_retries_count_against_the_budget(tmp_path: Path) -> None:
-    failing = DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))
+    failing = DemoSettings(error_rate=1.0, faults=fault_mix("server_error"))
     with demo_server(failing) as server:
         benchwright.run(
             make(lambda sample: {"x": 1}), model_url=server.url, model_id="demo", workspace=tmp_path,

@@ -8,20 +8,17 @@ from typing import Any
 
 from benchwright import reports, results
 from benchwright.core import (
-    OUTCOMES,
     CallTimes,
     JsonObject,
     MetricSummary,
     ModelReply,
+    Outcome,
     RequestFailure,
     RunSummary,
     StepValues,
     TokenUsage,
-    call_key,
     encode_json,
-    judge_key,
-    reply_to_json,
-    score_key,
+    step_key,
 )
 from benchwright.store import RunRecord, Store
 from stored_steps import stored_step
@@ -72,7 +69,7 @@ SUMMARY = RunSummary(
     rows=7,
     repeats=1,
     evaluated=7,
-    outcomes={**dict.fromkeys((o.value for o in OUTCOMES), 0), "scored": 4, "unparsed": 1, "request_failed": 1,
+    outcomes={**dict.fromkeys((o.value for o in Outcome), 0), "scored": 4, "unparsed": 1, "request_failed": 1,
               "skipped": 1},
     metrics={
         "correct": MetricSummary(0.6, 5, 0.4898979485566356, 0.21908902300206642, 0.2449489742783178,
@@ -97,13 +94,13 @@ def chat_call(index: int, repeat: int, reply: ModelReply, prompt: str | None = N
             {"role": "user", "content": prompt or f"question {index}"},
         ],
     }
-    output = encode_json(reply_to_json(reply))
-    return stored_step(call_key(index, repeat), b"h", encode_json(body), output, True, 1.0, 2.0)
+    output = encode_json(reply.to_json())
+    return stored_step(step_key("call", index, repeat), b"h", encode_json(body), output, True, 1.0, 2.0)
 
 
 def score(index: int, repeat: int, record: dict[str, Any], row: dict[str, Any] | None = None) -> StepValues:
     content = encode_json(row if row is not None else {"question": f"question {index}", "answer": index})
-    return stored_step(score_key(index, repeat), b"h", content, encode_json(record), False, 1.0, 2.0)
+    return stored_step(step_key("score", index, repeat), b"h", content, encode_json(record), False, 1.0, 2.0)
 
 
 def every_kind_of_sample() -> list[StepValues]:
@@ -120,14 +117,14 @@ def every_kind_of_sample() -> list[StepValues]:
         times=CallTimes.lasting(1.5, 0.1),
     )
     failed = ModelReply("failed", failure=RequestFailure("timeout", "no answer within 120 s"), attempts=4)
-    judge = encode_json(reply_to_json(ModelReply("answered", "GRADE: C")))
+    judge = encode_json(ModelReply("answered", "GRADE: C").to_json())
     return [
         chat_call(0, 0, answered),
         score(0, 0, {"o": "scored", "s": {"correct": True, "label": "x"}, "t": "yes"}),
         chat_call(1, 0, thinking),
         score(1, 0, {"o": "scored", "s": {"correct": False, "words_[bold]": 0.2}, "t": 1}),
         chat_call(2, 0, answered),
-        stored_step(judge_key(2, 0, 0), b"h", b"{}", judge, True, 1.0, 2.0),
+        stored_step(step_key("judge", 2, 0, "000"), b"h", b"{}", judge, True, 1.0, 2.0),
         score(2, 0, {"o": "scored", "s": {"correct": 1.0}, "t": ["a", "b"]}),
         chat_call(3, 0, failed),
         score(3, 0, {"o": "request_failed", "t": "x", "e": "no answer within 120 s"}),

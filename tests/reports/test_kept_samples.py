@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from recorded_runs import chat_call, every_kind_of_sample, score
 
-from benchwright.core import CallTimes, ModelReply, StepValues, reply_columns
+from benchwright.core import CallTimes, ModelReply, StepValues
 from benchwright.results import RunSamples, _samples as of_runs
 from benchwright.results._sample_columns import COLUMNS
 from benchwright.store import RunRecord, Store
@@ -43,7 +43,7 @@ def table(samples: RunSamples) -> dict[str, list[Any]]:
 def recorded_texts(store: Store, run: RunRecord) -> list[str]:
     """Of every call, one by one."""
     found = store.calls(run.id, 0, ROWS)
-    return [reply_columns([found[key].output]).column("text")[0] for key in sorted(found)]
+    return [ModelReply.columns([found[key].output]).column("text")[0] for key in sorted(found)]
 
 
 @pytest.mark.parametrize("steps", [every_kind_of_sample(), SEVERAL_TURNS, NOT_SCORED, []])

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score, write_run_files
 
-from benchwright.core import OUTCOMES, JsonObject, ModelReply, RunFile, RunSummary, StepValues, open_artifacts
+from benchwright.core import JsonObject, ModelReply, Outcome, RunFile, RunSummary, StepValues, open_artifacts
 from benchwright.results import _run_page as of_pages
 from benchwright.results._run_page import MOST_SHOWN, ChosenSamples
 from benchwright.store import RunRecord, Store, verdict_of
@@ -81,7 +81,7 @@ def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) 
         name: metric.value for name, metric in SUMMARY.metrics.items()
     }
     assert data["outcomes"] == [
-        [outcome.value, outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in OUTCOMES
+        [outcome.value, outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in Outcome
     ]
     assert sentence.startswith("my_qa on my-model, 7 rows: correct 0.6000 (95 % interval ")
     assert sentence.endswith("not comparable with other runs")

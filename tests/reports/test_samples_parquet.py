@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_runs import SETTINGS, SUMMARY, chat_call, score, write_run_files
 
-from benchwright.core import ModelReply, call_key, encode_json, open_artifacts
+from benchwright.core import ModelReply, encode_json, open_artifacts, step_key
 from benchwright.reports.files import parquet
 from benchwright.results import RunSamples
 from benchwright.store import RunRecord, Store
@@ -63,7 +63,7 @@ def test_ranked_choices_have_their_columns(store: Store, record: Record) -> None
     for number, choice in enumerate([" A", " B"]):
         body = encode_json({"model": "m", "prompt": f"Q: 1?{choice}", "echo": True})
         reply = encode_json({"s": "answered", "t": "", "at": 1.0, "l": 0.5})
-        steps.append(stored_step(call_key(0, 0, f"c{number:03d}"), b"h", body, reply, True, 1.0, 2.0))
+        steps.append(stored_step(step_key("call", 0, 0, f"c{number:03d}"), b"h", body, reply, True, 1.0, 2.0))
     ranking = {
         "_choices": [" A", " B"],
         "_choices_logprobs": [-2.5, None],

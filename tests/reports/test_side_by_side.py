@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from benchwright.core import OUTCOMES, MetricSummary, RunSummary
+from benchwright.core import MetricSummary, Outcome, RunSummary
 from benchwright.reports import drawn
 from benchwright.results import SideBySide, SideRun
 from benchwright.store import RunRecord
@@ -24,7 +24,7 @@ def metric(value: float, count: int = 40) -> MetricSummary:
 
 def summary(metrics: dict[str, float], **more: Any) -> RunSummary:
     values: dict[str, Any] = {
-        "rows": 40, "repeats": 1, "evaluated": 40, "outcomes": {o.value: 0 for o in OUTCOMES}, "failed": 0,
+        "rows": 40, "repeats": 1, "evaluated": 40, "outcomes": {o.value: 0 for o in Outcome}, "failed": 0,
         "comparable": True, "partial": False, "notes": [], "headline": "accuracy", **more,
     }  # fmt: skip
     return RunSummary(metrics={name: metric(value) for name, value in metrics.items()}, **values)

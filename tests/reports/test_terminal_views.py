@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
-from benchwright.core import OUTCOMES, NotFoundError
+from benchwright.core import NotFoundError, Outcome
 from benchwright.reports import drawn, in_plain_text, run_list
 from benchwright.results import RunResult, _figures as figures
 from benchwright.results._benchmarks import benchmark_details, benchmark_samples, benchmark_view
@@ -159,12 +159,12 @@ def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -
     runs = [record(), record([], summary=None)]
     shown = text_of(drawn(run_list(list(map(benchmark_view, runs)))), width=width)
     assert max(map(len, shown.splitlines())) <= width
-    for outcome in OUTCOMES:
+    for outcome in Outcome:
         count = SUMMARY.outcomes.get(outcome, 0)
         assert (f" {count} {outcome}" in shown) == (count > 0), "outcomes that did not occur are left out"
     assert runs[0].finished_at is not None
     assert figures.duration(runs[0].finished_at - runs[0].created_at) in shown
-    for part in ("completed,", "not", "comparable", "0.600,", "running", *OUTCOMES):
+    for part in ("completed,", "not", "comparable", "0.600,", "running", *Outcome):
         assert {part, f"{part},"} & set(shown.split()), part
 
 

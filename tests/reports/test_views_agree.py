@@ -17,7 +17,7 @@ import yaml
 
 from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
-from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
+from benchwright.core import ModelReply, ModelRequest, Outcome, RequestFailure, RunSummary, UsageError
 from benchwright.results._figures import figures_to_show
 from benchwright.runs import run_suite
 from benchwright.server._bodies import run_body
@@ -88,7 +88,7 @@ def truth(here: Path) -> RunSummary:
     records = [json.loads(output) for *_, output in store.scored(1)]
     store.close()
     assert Counter(record["o"] for record in records) == {k: v for k, v in summary.outcomes.items() if v}
-    absent = [outcome for outcome in OUTCOMES if not summary.outcomes[outcome]]
+    absent = [outcome for outcome in Outcome if not summary.outcomes[outcome]]
     assert not absent, "let a sample of this module end in each outcome"
     for name, metric in summary.metrics.items():
         values = [float(record["s"][name]) for record in records if record.get("s")]
@@ -140,10 +140,10 @@ def test_json_of_show_list_and_rest(
 def test_tables_of_show_list_and_compare(
     here: Path, truth: RunSummary, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    counts = [str(truth.outcomes[outcome]) for outcome in OUTCOMES]
+    counts = [str(truth.outcomes[outcome]) for outcome in Outcome]
     main(["show", "1"])
     shown = " ".join(capsys.readouterr().out.split())
-    for outcome, count in zip(OUTCOMES, counts, strict=True):
+    for outcome, count in zip(Outcome, counts, strict=True):
         assert f"{outcome} {count}" in shown
     table, equal = figures_to_show(truth)
     assert f"equal {', '.join(equal)}: the same as" in shown
@@ -152,13 +152,13 @@ def test_tables_of_show_list_and_compare(
         assert name not in equal or metric.value == next(iter(table.values())).value
     main(["list"])
     listed = capsys.readouterr().out
-    for outcome, count in zip(OUTCOMES, counts, strict=True):
+    for outcome, count in zip(Outcome, counts, strict=True):
         assert len(re.findall(rf" {count} {outcome}\b", listed)) == (2 if count != "0" else 0)
     assert "first (scripted)" in " ".join(listed.split())
     assert "second" in listed
     main(["compare", "1", "2"])
     compared = capsys.readouterr().out
-    for outcome, count in zip(OUTCOMES, counts, strict=True):
+    for outcome, count in zip(Outcome, counts, strict=True):
         assert re.search(rf"^\s*{outcome}\s+{count}\s+{count}\s*$", compared, re.MULTILINE)
     for name, metric in truth.metrics.items():
         row = rf"^\s*{name}\s+{metric.value:.4f}"
@@ -221,9 +221,9 @@ def test_the_suite_and_its_work_folder(here: Path, truth: RunSummary) -> None:
         assert line["models"]["first"]["failed"] == truth.failed
     (path,) = work.glob("summary/*.csv")
     for line in csv.DictReader(io.StringIO(path.read_text())):
-        assert {outcome: int(line[f"first {outcome}"]) for outcome in OUTCOMES} == truth.outcomes
+        assert {outcome: int(line[f"first {outcome}"]) for outcome in Outcome} == truth.outcomes
     (path,) = work.glob("summary/*.txt")
-    assert all(outcome in path.read_text() for outcome in OUTCOMES)
+    assert all(outcome in path.read_text() for outcome in Outcome)
 
 
 def test_folders_copied_from_elsewhere_compare_as_the_runs_do(

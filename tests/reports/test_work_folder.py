@@ -17,11 +17,11 @@ import yaml
 from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score, write_work_folder
 
 from benchwright.core import (
-    OUTCOMES,
     CallTimes,
     MetricSummary,
     ModelReply,
     NotFoundError,
+    Outcome,
     RequestFailure,
     RunSummary,
     StepValues,
@@ -217,9 +217,7 @@ def test_the_summary_has_a_column_per_model_and_admits_failures(
     assert (first[0], first[2], first[4:6]) == ("qa", "correct", ["71.25", "50.00"])
     assert first[1] == "def", "the first digits of the hash of the prompt"
     assert dict(zip(head, first, strict=True))["small failed"] == "20"
-    assert {name for name in head if name.startswith("small ")} >= {
-        f"small {outcome}" for outcome in OUTCOMES
-    }
+    assert {name for name in head if name.startswith("small ")} >= {f"small {outcome}" for outcome in Outcome}
     assert (second[0], second[4:6]) == ("b", ["", ""])
     assert "not comparable" in texts[".txt"]
     assert texts[".txt"].count("same note") == 1, "a note of two tasks is said once, with both names"
@@ -228,7 +226,7 @@ def test_the_summary_has_a_column_per_model_and_admits_failures(
     assert document["lines"][0]["models"]["large"]["value"] == pytest.approx(71.249)
     assert document["lines"][1]["models"]["small"]["remark"] == "running"
     widths = {line.count("|") for line in texts[".md"].splitlines() if line.startswith("|")}
-    assert widths == {7, 3 + 2 * len(OUTCOMES)}, "each table has as many cells in every line"
+    assert widths == {7, 3 + 2 * len(Outcome)}, "each table has as many cells in every line"
 
 
 def test_a_model_without_figures_stands_in_the_line_of_the_others(

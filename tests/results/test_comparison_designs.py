@@ -14,15 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.core import (
-    Outcome,
-    RunSummary,
-    SampleRecord,
-    encode_json,
-    encode_score,
-    lower_is_better,
-    row_hash,
-)
+from benchwright.core import Outcome, RunSummary, SampleRecord, encode_json, lower_is_better, row_hash
 from benchwright.results import ComparisonOptions, FoundRun
 from benchwright.results._clusters import SampleTexts
 from benchwright.results._comparing import compare_benchmarks
@@ -63,7 +55,7 @@ class Design:
                 scores = None if value is None else {self.metric: float(value)}
                 outcome = Outcome.REQUEST_FAILED if value is None else Outcome.SCORED
                 record = SampleRecord(number, repeat, None, outcome, scores=scores)
-                yield number, repeat, row_hash(text), encode_score(record)
+                yield number, repeat, row_hash(text), record.score_text()
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         for number, (text, replies) in enumerate(self.sent[run_id]):

@@ -12,7 +12,6 @@ from tests.endpoints.wire_table import WIRES
 
 import benchwright
 from benchwright.cli import main
-from benchwright.core import Api
 from recording_server import RecordingServer, recording
 
 
@@ -31,7 +30,7 @@ def bodies(requests: Any) -> list[str]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", sorted({wire.api for wire in WIRES}))
-def test_a_check_shows_the_bodies_that_arrive(server: RecordingServer, api: Api, stream: bool) -> None:
+def test_a_check_shows_the_bodies_that_arrive(server: RecordingServer, api: str, stream: bool) -> None:
     how: Any = {"model_url": server.url, "model_id": "m", "api": api, "stream": stream, "temperature": 0.5}
     if api in ("tgi", "triton", "mindie"):
         how["model_type"] = "completions"

@@ -9,7 +9,7 @@ import pytest
 
 from benchwright import ScriptedEndpoint
 from benchwright.benchmarks import QuestionOptions
-from benchwright.config import JUDGE_SETTINGS, OPTIONS, RunOptions, find_config
+from benchwright.config import BY_NAME, RunOptions, find_config
 from benchwright.core import QUESTIONS, ConfigError, DatasetError, UsageError, defined_settings
 from benchwright.engine import judge_settings
 from benchwright.runs import check, list_evaluations, run, validate
@@ -99,14 +99,14 @@ def test_a_described_judge() -> None:
 
 
 def test_options_of_files_of_questions_are_declared_once() -> None:
-    declared = {setting.name: setting for setting in OPTIONS if setting.group == "questions"}
+    declared = {name: setting for name, setting in BY_NAME.items() if setting.group == "questions"}
     defaults = dict(zip(QuestionOptions.__struct_fields__, QuestionOptions.__struct_defaults__, strict=True))
     further = {"name", "human_prompt", "bot_prompt", "judge"}
     assert set(defaults) - further == {name for name in declared if not name.startswith("judge_")}
     for name, setting in declared.items():
         if setting.default is not None and not setting.judge:
             assert defaults[name] == setting.default, name
-    assert {*JUDGE_SETTINGS.values()} <= set(JudgeConfig.__struct_fields__)
+    assert {s.judge for s in BY_NAME.values() if s.judge} <= set(JudgeConfig.__struct_fields__)
 
 
 def test_a_judge_has_certificates_of_its_own(folder: Path) -> None:

@@ -14,7 +14,7 @@ import yaml
 from benchwright.cli._flags import run_options
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
-from benchwright.config import RUN_SETTINGS, RunOptions, Setting, find_config, read_run_configs
+from benchwright.config import RUN_SETTINGS, RunConfigs, RunOptions, Setting, find_config
 from benchwright.engine._models import choose_model
 from benchwright.results import benchmark_details
 from benchwright.results._command import command_of, run_config
@@ -194,7 +194,7 @@ def test_records_hold_what_was_reset_over_the_configuration(
     assert recorded(folder, *typed_again(command_of(first))).settings == first.settings
     file = folder / "run.yaml"
     file.write_text(yaml.safe_dump(run_config(benchmark_details(first))), encoding="utf-8")
-    (config,) = read_run_configs(file, {}, "", ()).configs
+    (config,) = RunConfigs.read(file, {}, "", ()).configs
     again = configure_run(config)
     from_file = recorded(folder, again.target, again.options).settings
     ours = {"output_dir", "model_type"}  # which the file always has

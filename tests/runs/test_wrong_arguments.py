@@ -9,7 +9,7 @@ import pytest
 
 from benchwright import ScriptedEndpoint, check, compare, rescore, resume, run
 from benchwright.core import NotFoundError, UsageError
-from benchwright.store import existing_workspace, open_existing
+from benchwright.store import find_workspace, open_existing
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def list_runs() -> list[Any]:
-    store = open_existing(existing_workspace(Path.cwd(), None))
+    store = open_existing(find_workspace(Path.cwd(), None, to_read=True))
     if store is None:
         return []
     with store:

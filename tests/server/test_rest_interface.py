@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 import warm
-from benchwright.core import score_key
+from benchwright.core import step_key
 from benchwright.server import ServerAddress, ServerSettings, serving
 from benchwright.server._routes import ROUTES, Route, openapi_document
 from benchwright.server._serving import _bind
@@ -116,7 +116,7 @@ def test_samples_come_by_page_and_filter(tmp_path: Path) -> None:
             for row in range(6)
         ]
         steps = [
-            stored_step(score_key(row, 0), b"h", b"{}", each, False, 1.0, 2.0)
+            stored_step(step_key("score", row, 0), b"h", b"{}", each, False, 1.0, 2.0)
             for row, each in enumerate(records)
         ]
         await writer.append(steps)

@@ -16,7 +16,7 @@ import warm
 from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
 from benchwright.server._state import Clients
-from benchwright.store import DEAD_AFTER_S, Owner, Workspace, open_store, this_process
+from benchwright.store import DEAD_AFTER_S, Owner, Workspace, open_store
 from waiting import PATIENCE_S
 
 SCRIPT = """
@@ -108,7 +108,7 @@ def test_a_killed_workflow_goes_on_and_a_live_one_is_left_alone(
 def test_a_process_that_the_kernel_does_not_know_is_dead_after_a_silence() -> None:
     now = [0.0]
     clients = Clients(now=lambda: now[0])
-    elsewhere, here = Owner("a-container", 7, "boot:1"), this_process()
+    elsewhere, here = Owner("a-container", 7, "boot:1"), Owner.here()
     clients.remember(1, elsewhere)
     with pytest.raises(RunOwnedError, match="process 7 on a-container"):
         clients.gone(1, here)

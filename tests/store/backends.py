@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.core import score_key
+from benchwright.core import step_key
 from benchwright.store import Workspace
 from benchwright.store._statements.marks import forget_sample, lower_marks
 
@@ -31,5 +31,5 @@ def forget_samples(
     """Delete steps of (index, repeat) pairs, as if the run had ended before it recorded them."""
     with store._transaction() as connection:
         for index, repeat in samples:
-            forget_sample(connection, run_id, score_key(index, repeat), kinds)
+            forget_sample(connection, run_id, step_key("score", index, repeat), kinds)
         lower_marks(connection)

@@ -6,8 +6,8 @@ import asyncio
 
 from backends import forget_samples
 
-from benchwright.core import StepValues, call_key, score_key
-from benchwright.store import CallStep, SampleSteps, StepOutput, Store
+from benchwright.core import StepValues, step_key
+from benchwright.store import RecordedStep, SampleSteps, Store
 from stored_steps import stored_step
 
 
@@ -27,7 +27,7 @@ def together(index: int, *, reusable: bool = True) -> StepValues:
     """Score and call in one row."""
     n = b"%d" % index
     return stored_step(
-        score_key(index, 0), b"row hash " + n, b"row " + n, b"score " + n, reusable, 1.0, 2.0,
+        step_key("score", index, 0), b"row hash " + n, b"row " + n, b"score " + n, reusable, 1.0, 2.0,
         b"call hash " + n, b"asked " + n, b"reply " + n,
     )  # fmt: skip
 
@@ -37,7 +37,7 @@ def apart(index: int) -> tuple[StepValues, StepValues]:
     key, digest, row, score, reusable, _, _, call_hash, body, reply = together(index)
     assert call_hash is not None
     assert reply is not None
-    call = stored_step(call_key(index, 0), call_hash, body, reply, reusable, 1.0, 2.0)
+    call = stored_step(step_key("call", index, 0), call_hash, body, reply, reusable, 1.0, 2.0)
     return call, stored_step(key, digest, row, score, False, 1.0, 2.0)
 
 
@@ -58,16 +58,18 @@ def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
     mixed = new_run(store, together(0), *apart(1))
     separate = new_run(store, *apart(0), *apart(1))
     assert store.recorded(mixed, "call", 0, 1) == store.recorded(separate, "call", 0, 1)
-    assert store.recorded(mixed, "call", 1, 1).keys() == {call_key(1, 0)}
+    assert store.recorded(mixed, "call", 1, 1).keys() == {step_key("call", 1, 0)}
     assert store.recorded(mixed, "score", 0, 1) == store.recorded(separate, "score", 0, 1)
     assert store.count_steps(mixed, "call") == store.count_steps(mixed, "score") == 2
-    assert store.calls(mixed, 0, 0)[call_key(0, 0)] == CallStep(b"call hash 0", b"asked 0", b"reply 0")
-    assert call_key(0, 0, "c000") not in store.calls(mixed, 0, 0)
-    assert call_key(2, 0) not in store.calls(mixed, 2, 2)
+    assert store.calls(mixed, 0, 0)[step_key("call", 0, 0)] == RecordedStep(
+        b"call hash 0", b"reply 0", b"asked 0"
+    )
+    assert step_key("call", 0, 0, "c000") not in store.calls(mixed, 0, 0)
+    assert step_key("call", 2, 0) not in store.calls(mixed, 2, 2)
     assert store.calls(mixed, 0, 9) == {
         key: step
         for n in range(9)
-        if (step := store.calls(mixed, n, n).get(key := call_key(n, 0))) is not None
+        if (step := store.calls(mixed, n, n).get(key := step_key("call", n, 0))) is not None
     }
 
 
@@ -91,8 +93,10 @@ def test_replies_are_found_by_what_was_asked(store: Store) -> None:
 def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
     run = new_run(store, together(0), together(1))
     forget_samples(store, run, [(0, 0)], kinds=("judge", "score"))
-    assert store.recorded(run, "call", 0, 0) == {call_key(0, 0): StepOutput(b"call hash 0", b"reply 0")}
-    assert store.recorded(run, "score", 0, 1).keys() == {score_key(1, 0)}
+    assert store.recorded(run, "call", 0, 0) == {
+        step_key("call", 0, 0): RecordedStep(b"call hash 0", b"reply 0")
+    }
+    assert store.recorded(run, "score", 0, 1).keys() == {step_key("score", 1, 0)}
     store.index_replies()
     assert reusable(store, new_run(store), b"call hash 0") == b"reply 0"
     forget_samples(store, run, [(0, 0), (1, 0)])

@@ -15,7 +15,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.cli._main import main
-from benchwright.core import score_key
+from benchwright.core import step_key
 from benchwright.runs import diagnose
 from benchwright.store import RunClosedError, StoreError, Workspace, find_workspace, open_store
 from benchwright.store._statements.step_writer import SampleStepWriter
@@ -211,7 +211,7 @@ def test_all_runs_of_a_process_write_their_records_back() -> None:
             writers = [store.step_writer(run_id) for run_id in runs]
             lose()
             for number, writer in enumerate(writers):
-                step = stored_step(score_key(number, 0), b"h", b"row", b"{}", False, 1.0, 2.0)
+                step = stored_step(step_key("score", number, 0), b"h", b"row", b"{}", False, 1.0, 2.0)
                 with pytest.raises(StoreError, match="were written back"):
                     await writer.append([step])
                 with suppress(StoreError):

@@ -11,12 +11,19 @@ from threading import Barrier
 
 import pytest
 
-from benchwright import store as front
 from benchwright.core import UsageError
-from benchwright.store import Store, Workspace, open_existing, open_store, plain_store_error, store_problems
+from benchwright.store import (
+    Store,
+    Workspace,
+    _ports,
+    open_existing,
+    open_store,
+    plain_store_error,
+    store_problems,
+)
 
-PROTOCOLS = [front.RunStore, front.StepStore, front.SampleStore, front.WorkflowStore, front.Store,
-             front.StepWriter, front.WorkflowWriter]  # fmt: skip
+PROTOCOLS = [_ports.RunStore, _ports.StepStore, _ports.SampleStore, _ports.WorkflowStore, _ports.Store,
+             _ports.StepWriter, _ports.WorkflowWriter]  # fmt: skip
 
 
 def create(store: Store) -> int:

@@ -12,7 +12,7 @@ import pytest
 from backends import sqlite_only
 
 import warm
-from benchwright.core import RunOwnedError, StepValues, score_key
+from benchwright.core import RunOwnedError, StepValues, step_key
 from benchwright.store import Owner, Store, open_store
 from stored_steps import stored_step
 
@@ -22,7 +22,7 @@ def new_run(store: Store) -> int:
 
 
 def score(index: int, word: bytes = b"scored") -> StepValues:
-    return stored_step(score_key(index, 0), b"h", b"row", b'{"o":"%s"}' % word, False, 1.0, 2.0)
+    return stored_step(step_key("score", index, 0), b"h", b"row", b'{"o":"%s"}' % word, False, 1.0, 2.0)
 
 
 def outputs(store: Store, run_id: int) -> list[bytes]:
@@ -31,11 +31,11 @@ def outputs(store: Store, run_id: int) -> list[bytes]:
 
 SLEEPER = """
 import asyncio, sys
-from benchwright.core import RunOwnedError, score_key
+from benchwright.core import RunOwnedError, step_key
 from benchwright.store import open_store
 
 def score(index):
-    return (score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0, None, None, None)
+    return (step_key("score", index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0, None, None, None)
 
 async def main():
     with open_store(sys.argv[1]) as store:
@@ -47,7 +47,7 @@ async def main():
         for attempt in (
             lambda: store.finish_run(run.id, "failed", summary=None, error="by the sleeper"),
             lambda: store.update_run(run.id, manifest={"by": "the sleeper"}),
-            lambda: store.forget_step(run.id, score_key(0, 0)),
+            lambda: store.forget_step(run.id, step_key("score", 0, 0)),
         ):
             try:
                 attempt()

@@ -14,7 +14,7 @@ import pytest
 from backends import forget_samples, sqlite_only
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from benchwright.core import StepValues, UsageError, call_key, score_key
+from benchwright.core import StepValues, UsageError, step_key
 from benchwright.store import SampleFilter, SampleOrder, SampleSteps, Store, Workspace, open_store, verdict_of
 from benchwright.store._sample_filters import bucket_of, facet_of
 from benchwright.store._statements import samples as sqlite_samples
@@ -34,7 +34,7 @@ KINDS: list[dict[str, object]] = [
 
 def record(index: int, repeat: int = 0, kind: int | None = None) -> StepValues:
     score = orjson.dumps(KINDS[(index * 3 + repeat if kind is None else kind) % len(KINDS)])
-    return stored_step(score_key(index, repeat), b"h", b"row %d" % index, score, False, 1.0, 2.0)
+    return stored_step(step_key("score", index, repeat), b"h", b"row %d" % index, score, False, 1.0, 2.0)
 
 
 def write(store: Store, run_id: int, rows: Sequence[StepValues]) -> None:
@@ -144,10 +144,12 @@ def figured(index: int, some: random.Random, *, apart: bool = False) -> list[Ste
     row = orjson.dumps({"topic": some.choice("ab"), "n": [index % 4]})
     score = orjson.dumps({"o": "scored", "s": scores, "t": "x"})
     if apart:
-        return [stored_step(call_key(index, 0), b"c", b"{}", orjson.dumps(reply), True, 1.0, 2.0),
-                stored_step(score_key(index, 0), b"h", row, score, False, 1.0, 2.0)]  # fmt: skip
+        return [stored_step(step_key("call", index, 0), b"c", b"{}", orjson.dumps(reply), True, 1.0, 2.0),
+                stored_step(step_key("score", index, 0), b"h", row, score, False, 1.0, 2.0)]  # fmt: skip
     return [
-        stored_step(score_key(index, 0), b"h", row, score, True, 1.0, 2.0, b"c", b"{}", orjson.dumps(reply))
+        stored_step(
+            step_key("score", index, 0), b"h", row, score, True, 1.0, 2.0, b"c", b"{}", orjson.dumps(reply)
+        )
     ]
 
 
@@ -216,11 +218,20 @@ def test_a_filter_by_column_needs_its_value_and_an_order_a_figure() -> None:
 
 def test_a_page_has_the_calls_of_its_samples(store: Store) -> None:
     together = stored_step(
-        score_key(1, 0), b"h", b"row 1", b'{"o":"scored"}', True, 1.0, 2.0, b"call", b"asked", b"reply"
+        step_key("score", 1, 0),
+        b"h",
+        b"row 1",
+        b'{"o":"scored"}',
+        True,
+        1.0,
+        2.0,
+        b"call",
+        b"asked",
+        b"reply",
     )
     apart = [
         stored_step(
-            call_key(0, 0, f"t00{turn}"), b"h", b"asked %d" % turn, b"reply %d" % turn, True, 1.0, 2.0
+            step_key("call", 0, 0, f"t00{turn}"), b"h", b"asked %d" % turn, b"reply %d" % turn, True, 1.0, 2.0
         )
         for turn in (1, 2)
     ]
@@ -319,7 +330,13 @@ def test_pages_by_metric_agree_with_a_scan(
 ) -> None:
     rows = [
         stored_step(
-            score_key(n, 0), b"h", None, orjson.dumps({"o": "scored", "s": {"x": value}}), False, 1.0, 2.0
+            step_key("score", n, 0),
+            b"h",
+            None,
+            orjson.dumps({"o": "scored", "s": {"x": value}}),
+            False,
+            1.0,
+            2.0,
         )
         for n, value in enumerate(values)
     ]
@@ -332,7 +349,7 @@ def spoken(index: int, *, target: object = "x", prompt: str = "", reply: str = "
     body = orjson.dumps({"model": "hidden", "messages": [{"role": "user", "content": prompt}]})
     answer = orjson.dumps({"s": "answered", "t": reply})
     score = orjson.dumps({"o": "scored", "t": target, "s": {"correct": index % 2 == 0}})
-    return stored_step(score_key(index, 0), b"h", b"{}", score, True, 1.0, 2.0, b"c", body, answer)
+    return stored_step(step_key("score", index, 0), b"h", b"{}", score, True, 1.0, 2.0, b"c", body, answer)
 
 
 def test_a_text_is_found_in_prompt_reply_and_target(store: Store) -> None:

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from backends import sqlite_only
 
-from benchwright.core import StepValues, call_key, score_key
+from benchwright.core import StepValues, step_key
 from benchwright.store import StepWriter, Store, StoreError
 from benchwright.store._statements import step_writer as sqlite_writer
 from stored_steps import stored_step
@@ -34,7 +34,7 @@ def test_appended_steps_are_on_disk_when_the_future_is_done(store: Store) -> Non
 
     async def main() -> None:
         writer = store.step_writer(run_id)
-        await writer.append([step(score_key(0, 0), b'{"o":"scored"}')])
+        await writer.append([step(step_key("score", 0, 0), b'{"o":"scored"}')])
         assert [(*place, output) for *place, _, output in store.scored(run_id)] == [(0, 0, b'{"o":"scored"}')]
         await writer.close()
 
@@ -47,7 +47,7 @@ def test_appending_nothing_is_done_at_once(store: Store) -> None:
     async def main() -> None:
         writer = store.step_writer(run_id)
         await asyncio.wait_for(writer.append([]), PATIENCE_S)
-        written = writer.append([step(score_key(0, 0))])
+        written = writer.append([step(step_key("score", 0, 0))])
         assert writer.append([]).done()
         assert not written.done()
         await written
@@ -63,7 +63,7 @@ def test_many_appends_of_one_turn_share_a_commit(store: Store) -> None:
 
     async def main() -> int:
         writer = store.step_writer(run_id)
-        await asyncio.gather(*(writer.append([step(score_key(n, 0))]) for n in range(500)))
+        await asyncio.gather(*(writer.append([step(step_key("score", n, 0))]) for n in range(500)))
         await writer.close()
         return writer.commits
 
@@ -79,7 +79,7 @@ def test_a_loop_with_time_to_spare_commits_sooner(store: Store, monkeypatch: pyt
     monkeypatch.setattr(sqlite_writer, "monotonic", lambda: float(next(clock)))
 
     async def turns_of_a_commit(writer: StepWriter) -> int:
-        written = writer.append([step(score_key(next(numbers), 0))])
+        written = writer.append([step(step_key("score", next(numbers), 0))])
         turns = 0
         while not written.done():
             await asyncio.sleep(0)
@@ -105,8 +105,8 @@ def test_close_commits_what_nobody_awaited(store: Store) -> None:
 
     async def main() -> None:
         writer = store.step_writer(run_id)
-        writer.append([step(call_key(1, 0))])
-        writer.append([step(score_key(1, 0))])
+        writer.append([step(step_key("call", 1, 0))])
+        writer.append([step(step_key("score", 1, 0))])
         await writer.close()
 
     asyncio.run(main())
@@ -119,7 +119,7 @@ def test_a_lone_record_is_committed_without_waiting_for_others(store: Store) -> 
 
     async def main() -> None:
         writer = store.step_writer(run_id)
-        await asyncio.wait_for(writer.append([step(score_key(0, 0))]), PATIENCE_S)
+        await asyncio.wait_for(writer.append([step(step_key("score", 0, 0))]), PATIENCE_S)
         assert store.count_steps(run_id, "score") == 1
         await writer.close()
 
@@ -135,7 +135,9 @@ def test_the_log_stays_bounded_while_many_records_are_written(store: Store) -> N
         writer = store.step_writer(run_id)
         largest = 0
         for start in range(0, 30_000, 500):
-            await writer.append([step(score_key(n, 0), b"x" * 400) for n in range(start, start + 500)])
+            await writer.append(
+                [step(step_key("score", n, 0), b"x" * 400) for n in range(start, start + 500)]
+            )
             largest = max(largest, log.stat().st_size)
         await writer.close()
         return largest
@@ -149,11 +151,11 @@ def test_a_step_is_recorded_once_only(store: Store) -> None:
 
     async def main() -> None:
         writer = store.step_writer(run_id)
-        await writer.append([step(score_key(0, 0), b"1")])
+        await writer.append([step(step_key("score", 0, 0), b"1")])
         with pytest.raises(StoreError, match="could not be written"):
-            await writer.append([step(score_key(0, 0), b"2")])
+            await writer.append([step(step_key("score", 0, 0), b"2")])
         with pytest.raises(StoreError):
-            writer.append([step(score_key(1, 0))])
+            writer.append([step(step_key("score", 1, 0))])
         with pytest.raises(StoreError):
             await writer.close()
 
@@ -166,12 +168,12 @@ def test_replies_are_reusable_by_other_runs_only(store: Store) -> None:
 
     async def main() -> None:
         writer = store.step_writer(first)
-        await writer.append([step(call_key(0, 0), b"reply", reusable=True), step("failed", b"x")])
+        await writer.append([step(step_key("call", 0, 0), b"reply", reusable=True), step("failed", b"x")])
         await writer.close()
 
     asyncio.run(main())
     assert store.index_replies()
-    digest = call_key(0, 0).encode().ljust(16)[:16]
+    digest = step_key("call", 0, 0).encode().ljust(16)[:16]
     assert reusable(store, second, digest) == b"reply"
     assert reusable(store, first, digest) is None
     assert reusable(store, second, b"failed".ljust(16)[:16]) is None

@@ -17,7 +17,6 @@ from backends import forget_samples, sqlite_only
 import warm
 from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
 from benchwright.store import Store, StoreError, Workspace, _owner, find_workspace, named_run, open_store
-from benchwright.store._statements import runs
 from stored_workflows import created_workflow, finish_workflow
 
 
@@ -68,13 +67,13 @@ def test_a_slow_start_does_not_move_the_end(store: Store, monkeypatch: pytest.Mo
     now = [1_000.0]
     monkeypatch.setattr(time, "time", lambda: now[0] + 1e9)
     monkeypatch.setattr(_owner, "_steady", lambda: now[0])
-    real = _owner.this_process
+    real = _owner.Owner.here
 
     def waits() -> _owner.Owner:
         now[0] += 60
         return real()
 
-    monkeypatch.setattr(runs, "this_process", waits)
+    monkeypatch.setattr(_owner.Owner, "here", staticmethod(waits))
     if kind == "workflow":
         lease = created_workflow(store, "w")
         now[0] += 1

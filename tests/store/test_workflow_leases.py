@@ -16,15 +16,7 @@ from backends import sqlite_only
 
 import warm
 from benchwright.core import NotFoundError, RunOwnedError
-from benchwright.store import (
-    Owner,
-    RunClosedError,
-    StepRequest,
-    Store,
-    Workspace,
-    open_store,
-    this_process,
-)
+from benchwright.store import Owner, RunClosedError, StepRequest, Store, Workspace, open_store
 from stored_workflows import (
     add_metric,
     begin_step,
@@ -292,8 +284,8 @@ def test_heartbeats_are_kept_and_refused_to_who_lost_the_run(store: Store) -> No
         claimed_workflow(other, lease.run_id, force=True)
         assert not store.beat(lease.run_id)
         assert other.beat(lease.run_id)
-        with pytest.raises(RunOwnedError, match=f"process {this_process().pid}"):
+        with pytest.raises(RunOwnedError, match=f"process {Owner.here().pid}"):
             store.update_run(lease.run_id)
-        with pytest.raises(RunOwnedError, match=f"process {this_process().pid}"):
+        with pytest.raises(RunOwnedError, match=f"process {Owner.here().pid}"):
             begin_step(store, lease, REQUEST)
     assert store.page_steps(lease.run_id).items == []

@@ -45,7 +45,7 @@ from benchwright.core import (
     UsageError,
     suggest,
 )
-from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits
+from benchwright.datasets import Chunk, DatasetReader, Filter, hub_commits
 
 if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput, Scores
@@ -141,7 +141,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             for repeat in range(self.settings.repeats):
                 yield row_number, repeat, row
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Chunk]:
         """The rows in order, in batches; unreadable rows, which were counted before, are left out."""
         return self.reader.batches(BATCH_ROWS, on_bad=_ignore if self.unreadable else None)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from benchwright.config import BODY_SETTINGS, PROFILES, Profile, find_profile
+from benchwright.config import BODY_SETTINGS, PROFILES, Profile
 from benchwright.core import ConfigError, suggest
 
 _WITHOUT_EFFECT = {
@@ -171,7 +171,7 @@ def _profile_of_class(written: object) -> Profile | None:
     name = written if isinstance(written, str) else getattr(written, "__name__", "")
     name = name.rpartition(".")[2]
     known = _CLASSES.get(name)
-    return PROFILES[known] if known is not None else find_profile(name)
+    return PROFILES[known] if known is not None else Profile.find(name)
 
 
 def _take_retry(where: str, values: dict[str, object]) -> None:

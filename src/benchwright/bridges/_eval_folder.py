@@ -31,7 +31,7 @@ from benchwright.core import (
     safe_name,
 )
 from benchwright.reports import dump_yaml, indented_json
-from benchwright.results import RecordedCall, RunDetails, RunSamples, results_document, table_of, versioning
+from benchwright.results import RecordedStep, RunDetails, RunSamples, results_document, table_of, versioning
 
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""
@@ -61,7 +61,7 @@ class EvalRun(Struct, frozen=True):
         """The number of its last start, from 0."""
         return max(0, self.details.run.starts - 1)
 
-    def calls(self) -> Iterator[list[RecordedCall]]:
+    def calls(self) -> Iterator[list[RecordedStep]]:
         """Its calls to the model so far, block by block."""
         return self.samples.calls(0 if self.summary is None else self.summary.rows)
 

@@ -9,14 +9,8 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import (
-    JsonObject,
-    ModelReply,
-    Outcome,
-    load_json,
-    reply_from_json,
-)
-from benchwright.results import COLUMNS, RecordedCall, dump_each
+from benchwright.core import JsonObject, ModelReply, Outcome, load_json
+from benchwright.results import COLUMNS, RecordedStep, dump_each
 
 EXCHANGES = 5
 """Requests with their replies in `report.json`, unless the pipeline says otherwise."""
@@ -62,13 +56,13 @@ def _row(row: bytes | None, repeat: int) -> Any:
     return value
 
 
-def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) -> list[JsonObject]:
+def exchanges(calls: Iterable[RecordedStep], url: str, most: int = EXCHANGES) -> list[JsonObject]:
     """The first requests, `most` of them, with their replies, as `report.json` lists them."""
     return [
         {
             "request_data": request,
             "display_request": request,
-            "response": _body(reply_from_json(load_json(call.output))),
+            "response": _body(ModelReply.from_json(load_json(call.output))),
             "endpoint": url,
             "cache_key": call.input_hash.hex(),
         }

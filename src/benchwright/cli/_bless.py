@@ -63,10 +63,13 @@ def _list(arguments: Namespace, output: Output) -> int:
     from benchwright.config import named_store
     from benchwright.core import kind_title, shown
     from benchwright.results import Baselines
-    from benchwright.store import existing_workspace
+    from benchwright.store import find_workspace
 
-    place = existing_workspace(
-        Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace), named_store
+    place = find_workspace(
+        Path.cwd(),
+        None if arguments.workspace is None else Path(arguments.workspace),
+        named_store,
+        to_read=True,
     )
     found = Baselines(place).histories()
     if output.as_json:

@@ -250,11 +250,11 @@ def cost_range(cost: Mapping[str, Any]) -> str:
 
 def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     """What a check found, as label, text and style."""
-    from benchwright.core import bad_row_lines
+    from benchwright.core import BadRow
     from benchwright.results import plural
 
     found = [("error", text, "red") for text in report.errors]
-    found += [("bad row", line, "red") for line in bad_row_lines(report.bad_rows)]
+    found += [("bad row", line, "red") for line in BadRow.lines(report.bad_rows)]
     if report.bad_total > len(report.bad_rows):
         more = plural(report.bad_total - len(report.bad_rows), "more bad row")
         found.append(("", f"… and {more}", "red"))

@@ -296,10 +296,13 @@ def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[tuple[str, st
 def named_workspace(arguments: Namespace) -> Workspace:
     """The workspace that `--workspace` names, or the nearest one. Raises NotFoundError for a missing folder."""
     from benchwright.config import named_store
-    from benchwright.store import existing_workspace
+    from benchwright.store import find_workspace
 
-    return existing_workspace(
-        Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace), named_store
+    return find_workspace(
+        Path.cwd(),
+        None if arguments.workspace is None else Path(arguments.workspace),
+        named_store,
+        to_read=True,
     )
 
 

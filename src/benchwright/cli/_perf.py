@@ -14,7 +14,7 @@ from benchwright.cli._flags import add_flags, add_run_flags, given, name_configu
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
-from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions, split_load_keywords
+from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions
 from benchwright.core import RunKind, UsageError, shown, worst_exit_code
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     load("runs")
     name_configuration(output)
     keywords = given(arguments, (*SHARED_WITH_RUNS, *(setting.name for setting in LOAD_OPTIONS)))
-    options, how = split_load_keywords(keywords)
+    options, how = LoadOptions.split(keywords)
     if arguments.dry_run:
         from benchwright.cli._perf_plan import show_plan
 
@@ -98,11 +98,11 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     from benchwright.config import named_store
     from benchwright.core import NotFoundError
     from benchwright.results import LoadView
-    from benchwright.store import existing_workspace, open_existing
+    from benchwright.store import find_workspace, open_existing
 
     typed = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
     names = {Path(name).name for name in typed if name}
-    store = open_existing(existing_workspace(Path.cwd(), arguments.workspace, named_store))
+    store = open_existing(find_workspace(Path.cwd(), arguments.workspace, named_store, to_read=True))
     shown: set[tuple[str, str]] = set()
     views = []
     if store is not None:

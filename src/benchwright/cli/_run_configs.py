@@ -83,10 +83,10 @@ def execute_configs(
 ) -> int:
     """Merge file, flags and overrides, and run, print or `check` the result. `complete`: the folder and the model must be
     given."""
-    from benchwright.config import read_run_configs  # not for runs without a file
+    from benchwright.config import RunConfigs
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
-    found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
+    found = RunConfigs.read(arguments.run_config, flags, overrides, arguments.override or ())
     if arguments.parallel_tasks is not None and not found.several:
         raise UsageError("--parallel-tasks is for a file with evaluation.tasks")
     if complete:

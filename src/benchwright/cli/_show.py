@@ -11,7 +11,7 @@ from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._web import add_web, open_page, page_of
 from benchwright.config import Setting
-from benchwright.core import OUTCOMES, RunKind
+from benchwright.core import Outcome, RunKind
 
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, SampleFilter
@@ -33,8 +33,8 @@ def configure(parser: Parser) -> None:
         "--unparsed", action="store_true", help="list samples whose reply has no readable answer"
     )
     parser.add_argument(
-        "--outcome", choices=[outcome.value for outcome in OUTCOMES], metavar="NAME",
-        help="list samples with this outcome: " + ", ".join(OUTCOMES),
+        "--outcome", choices=[outcome.value for outcome in Outcome], metavar="NAME",
+        help="list samples with this outcome: " + ", ".join(Outcome),
     )  # fmt: skip
     parser.add_argument(
         "--where", action="append", type=_condition, metavar="METRIC<VALUE",

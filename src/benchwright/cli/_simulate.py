@@ -52,12 +52,12 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "model_id"}` once it listens."""
-    from benchwright.demo import DemoSettings, FaultMix, serve_demo
+    from benchwright.demo import DemoSettings, fault_mix, serve_demo
 
     names = (*(setting.name for setting in _CHARACTER), "model_id")
     values = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     if arguments.faults is not None:
-        values["faults"] = FaultMix.parse(arguments.faults)
+        values["faults"] = fault_mix(arguments.faults)
     settings = DemoSettings(**values)
     key = None
     if arguments.api_key_name is not None:

@@ -1,7 +1,6 @@
 from benchwright.config._benchmark import (
     BenchmarkConfig as BenchmarkConfig,
     BuiltinBenchmark as BuiltinBenchmark,
-    read_builtin as read_builtin,
 )
 from benchwright.config._config_layers import (
     ConfigValue as ConfigValue,
@@ -29,12 +28,9 @@ from benchwright.config._load_settings import (
     LOAD_OPTIONS as LOAD_OPTIONS,
     SHARED_WITH_RUNS as SHARED_WITH_RUNS,
     LoadOptions as LoadOptions,
-    split_load_keywords as split_load_keywords,
 )
 from benchwright.config._model import (
     ModelConfig as ModelConfig,
-    provider_model as provider_model,
-    read_model_entry as read_model_entry,
 )
 from benchwright.config._nocode import NoCodeBenchmark as NoCodeBenchmark
 from benchwright.config._nocode_style import ChoiceStyle as ChoiceStyle, GraderStyle as GraderStyle
@@ -58,7 +54,6 @@ from benchwright.config._pipeline_steps import (
 from benchwright.config._prices import (
     Price as Price,
     Prices as Prices,
-    find_prices as find_prices,
     first_prices as first_prices,
 )
 from benchwright.config._recorded_runs import question_options as question_options
@@ -69,7 +64,6 @@ from benchwright.config._run_config import (
 from benchwright.config._run_config_files import (
     DescribedRun as DescribedRun,
     RunConfigs as RunConfigs,
-    read_run_configs as read_run_configs,
 )
 from benchwright.config._run_config_keys import (
     BAKED_IN as BAKED_IN,
@@ -82,8 +76,6 @@ from benchwright.config._run_config_keys import (
 from benchwright.config._run_settings import (
     BODY_SETTINGS as BODY_SETTINGS,
     BY_NAME as BY_NAME,
-    JUDGE_SETTINGS as JUDGE_SETTINGS,
-    OPTIONS as OPTIONS,
     RECORDED as RECORDED,
     RESCORE_OPTIONS as RESCORE_OPTIONS,
     RESUME_OVERRIDES as RESUME_OVERRIDES,
@@ -97,7 +89,6 @@ from benchwright.config._servers import (
     PROFILES as PROFILES,
     PROVIDERS as PROVIDERS,
     Profile as Profile,
-    find_profile as find_profile,
     header_variables as header_variables,
     resolve_headers as resolve_headers,
 )
@@ -107,7 +98,6 @@ from benchwright.config._suite_settings import (
     LOAD_MODES as LOAD_MODES,
     SUITE_SETTINGS as SUITE_SETTINGS,
     SuiteOptions as SuiteOptions,
-    split_keywords as split_keywords,
 )
 from benchwright.config._typed_keywords import LoadKeywords as LoadKeywords, RunKeywords as RunKeywords
 from benchwright.config._values import read_values as read_values

@@ -62,29 +62,31 @@ class BuiltinBenchmark(Struct, frozen=True):
     metric: str | None = None
     """How texts are compared; None: as the evaluation declares."""
 
-
-def read_builtin(
-    folder: Path, name: str, where: str, values: Mapping[str, object], hints: Mapping[str, str]
-) -> tuple[BuiltinBenchmark, JsonObject]:
-    """The evaluation of a table, and the run settings in it. Its name is checked when it runs."""
-    written = {key.replace("-", "_"): value for key, value in values.items()}
-    for foreign, ours in _BUILTIN_ALIASES.items():
-        if foreign in written:
-            if ours in written:
-                raise ConfigError(f"{where} sets {ours} twice, once as {foreign}; keep one of them")
-            written[ours] = written.pop(foreign)
-    dataset = written.pop("dataset", None)
-    written.pop("model", None)  # models are read elsewhere
-    run = [s for s in RUN_SETTINGS if s.name not in (*hints, "dataset", "model") and s.group != "questions"]
-    checked = read_values(where, written, (*_BUILTIN, *run), hints=hints)
-    metric = checked.pop("metric", None)
-    chosen = checked.pop("benchmark", None)
-    found = BuiltinBenchmark(
-        benchmark=str(chosen or name),
-        dataset=None if dataset is None else read_source(f"{where} dataset", dataset, folder),
-        metric=None if metric is None else str(metric),
-    )
-    return found, checked
+    @classmethod
+    def read(
+        cls, folder: Path, name: str, where: str, values: Mapping[str, object], hints: Mapping[str, str]
+    ) -> tuple[BuiltinBenchmark, JsonObject]:
+        """The evaluation of a table, and the run settings in it. Its name is checked when it runs."""
+        written = {key.replace("-", "_"): value for key, value in values.items()}
+        for foreign, ours in _BUILTIN_ALIASES.items():
+            if foreign in written:
+                if ours in written:
+                    raise ConfigError(f"{where} sets {ours} twice, once as {foreign}; keep one of them")
+                written[ours] = written.pop(foreign)
+        dataset = written.pop("dataset", None)
+        written.pop("model", None)  # models are read elsewhere
+        run = [
+            s for s in RUN_SETTINGS if s.name not in (*hints, "dataset", "model") and s.group != "questions"
+        ]
+        checked = read_values(where, written, (*_BUILTIN, *run), hints=hints)
+        metric = checked.pop("metric", None)
+        chosen = checked.pop("benchmark", None)
+        found = cls(
+            benchmark=str(chosen or name),
+            dataset=None if dataset is None else read_source(f"{where} dataset", dataset, folder),
+            metric=None if metric is None else str(metric),
+        )
+        return found, checked
 
 
 class CodeBenchmark(Struct, frozen=True):
@@ -164,7 +166,7 @@ def read_benchmark(
     if kind == "custom_nocode":
         nocode, checked = read_nocode(file, name, where, values, _HINTS)
     else:
-        builtin, checked = read_builtin(file.parent, name, where, values, _HINTS)
+        builtin, checked = BuiltinBenchmark.read(file.parent, name, where, values, _HINTS)
     checked.pop("type", None)
     model, own = None, None
     if "model" in values:

@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.config._run_settings import OPTIONS, RunOptions
+from benchwright.config._run_settings import BY_NAME, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python, read_table
-from benchwright.core import TIME_UNITS, JsonObject, LoadProfile, UsageError, suggest
+from benchwright.core import JsonObject, LoadProfile, UsageError, suggest
 
 PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
 """When requests are sent."""
@@ -47,7 +47,7 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
     trace_field: str | None = _shape("column with the timestamps of a trace", default="timestamp", metavar="COLUMN",
         see="load.md#traces", more="Every trace flag selects the profile trace")
-    trace_unit: str | None = _shape("unit of the timestamps; iso is a date and a time", choices=(*TIME_UNITS, "iso"),
+    trace_unit: str | None = _shape("unit of the timestamps; iso is a date and a time", choices=("ms", "s", "us", "ns", "iso"),
         default="ms", metavar="UNIT")
     trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
         commas=True, default=("1",), metavar="X,…")
@@ -149,6 +149,19 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
             }
         return LoadOptions.from_keywords({**defaults, **given})
 
+    @classmethod
+    def split(cls, keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:
+        """Split the keywords of `perf` into those of runs and those of load tests. Raises UsageError, with similar names, for an
+        unknown one."""
+        known = (*SHARED_WITH_RUNS, *LOAD_BY_NAME)
+        for name in keywords:
+            if name not in known:
+                raise UsageError(f"perf() has no option {name!r}.{suggest(name, known)}")
+        keywords = _with_urls(keywords)
+        own = {name: value for name, value in keywords.items() if name in LOAD_BY_NAME}
+        rest = {name: value for name, value in keywords.items() if name not in LOAD_BY_NAME}
+        return RunOptions.from_keywords(rest, "perf"), cls.from_keywords(own)
+
 
 def _shapes(name: str) -> bool:
     """Whether a setting describes the shape of the load."""
@@ -183,21 +196,8 @@ _OF_SCORED_RUNS = frozenset(
 )  # fmt: skip
 """Settings of a run without meaning for a load test, which sends each request once, and as many as requested."""
 
-SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not in _OF_SCORED_RUNS)
+SHARED_WITH_RUNS = tuple(name for name in BY_NAME if name not in _OF_SCORED_RUNS)
 """Settings of a run that a load test also has. A new one is included by default."""
-
-
-def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:
-    """Split the keywords of `perf` into those of runs and those of load tests. Raises UsageError, with similar names, for an
-    unknown one."""
-    known = (*SHARED_WITH_RUNS, *LOAD_BY_NAME)
-    for name in keywords:
-        if name not in known:
-            raise UsageError(f"perf() has no option {name!r}.{suggest(name, known)}")
-    keywords = _with_urls(keywords)
-    own = {name: value for name, value in keywords.items() if name in LOAD_BY_NAME}
-    rest = {name: value for name, value in keywords.items() if name not in LOAD_BY_NAME}
-    return RunOptions.from_keywords(rest, "perf"), LoadOptions.from_keywords(own)
 
 
 def _with_urls(keywords: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,16 +25,7 @@ from benchwright.config._servers import (
 )
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values, text_or_file
-from benchwright.core import (
-    MODEL_TYPES,
-    Api,
-    ConfigError,
-    JsonObject,
-    JsonValue,
-    UsageError,
-    bridge,
-    expand_home,
-)
+from benchwright.core import MODEL_TYPES, ConfigError, JsonObject, JsonValue, UsageError, bridge, expand_home
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -102,7 +93,7 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
     """Whether the server must list a single model, because nothing says which of several is meant."""
     profile: str | None = None
     """Name of the profile it is based on."""
-    api: Api = "openai"
+    api: str = "openai"
     """Wire format of the server."""
     repeats: int | None = None
     """Repeats of each row."""
@@ -176,32 +167,38 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
             name = f"workers-ai/{name}"  # the name of Cloudflare's models on the gateway's common route
         return replace(self, base_url=url, model=name, api_key_name=self.api_key_name or provider.key_name)
 
+    @staticmethod
+    def from_entry(where: str, values: Mapping[str, object], folder: Path | None = None) -> ModelConfig:
+        """Read and check one entry of a list of models, with our keys or those of other tools.
+
+        `where` is the start of messages: the file and the entry. The model's name is its `name` or `abbr`, else its name on the
+        server, else that of its profile.
+
+        >>> ModelConfig.from_entry("suite.py: models[0]", {"type": "TGICustomAPI", "abbr": "tgi", "host_port": 9000}).base_url
+        'http://localhost:9000'
+        """
+        values = dict(values)
+        own, abbr = values.pop("name", None), values.get("abbr")
+        if own and abbr and own != abbr:
+            raise ConfigError(f"{where} has name = {own!r} and abbr = {abbr!r}; keep one of them")
+        name = own or abbr or values.get("model") or values.get("model_id") or values.get("model_name")
+        if not name:
+            found = bridge("aisbench entries").model_entry(where, values).values
+            name = found.get("profile") or found.get("type")
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigError(f'{where} has no name. Give it one, which tables will show: name = "local"')
+        return _read(where, name.strip(), values, folder)
+
+    @staticmethod
+    def of_provider(value: str) -> ModelConfig | None:
+        """The model that `openai:gpt-4o-mini` or `random` means; None for a text of another form. Its environment is read when it
+        is used."""
+        return _read(f"model {value}", value, {"type": value}) if is_provider_value(value) else None
+
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
     """Read and check one `[models.NAME]` table. Relative paths start at the file's folder."""
     return _read(f"{file}: [models.{name}]", name, values, file.parent)
-
-
-def read_model_entry(where: str, values: Mapping[str, object], folder: Path | None = None) -> ModelConfig:
-    """Read and check one entry of a list of models, with our keys or those of other tools.
-
-    `where` is the start of messages: the file and the entry. The model's name is its `name` or `abbr`, else its name on the
-    server, else that of its profile.
-
-    >>> read_model_entry("suite.py: models[0]", {"type": "TGICustomAPI", "abbr": "tgi", "host_port": 9000}).base_url
-    'http://localhost:9000'
-    """
-    values = dict(values)
-    own, abbr = values.pop("name", None), values.get("abbr")
-    if own and abbr and own != abbr:
-        raise ConfigError(f"{where} has name = {own!r} and abbr = {abbr!r}; keep one of them")
-    name = own or abbr or values.get("model") or values.get("model_id") or values.get("model_name")
-    if not name:
-        found = bridge("aisbench entries").model_entry(where, values).values
-        name = found.get("profile") or found.get("type")
-    if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f'{where} has no name. Give it one, which tables will show: name = "local"')
-    return _read(where, name.strip(), values, folder)
 
 
 def read_model_value(where: str, value: object, folder: Path) -> str | ModelConfig:
@@ -214,13 +211,7 @@ def read_model_value(where: str, value: object, folder: Path) -> str | ModelConf
     kind = values.get("type")
     if isinstance(kind, str) and (":" in kind or kind in RANDOM):
         return _read(where, str(values.pop("name", kind)), values, folder)
-    return read_model_entry(where, values, folder)
-
-
-def provider_model(value: str) -> ModelConfig | None:
-    """The model that `openai:gpt-4o-mini` or `random` means; None for a text of another form. Its environment is read when it
-    is used."""
-    return _read(f"model {value}", value, {"type": value}) if is_provider_value(value) else None
+    return ModelConfig.from_entry(where, values, folder)
 
 
 def _read(where: str, name: str, written: Mapping[str, object], folder: Path | None = None) -> ModelConfig:

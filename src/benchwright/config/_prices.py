@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,6 @@ from benchwright.core import (
     JsonObject,
     TooDeepError,
     expand_home,
-    home_folder,
     own_ancestors,
     refuse_foreign,
     suggest,
@@ -109,6 +108,20 @@ class Price(Struct, frozen=True):
             "source": self.source or self.file, "coverage": coverage,
         }  # fmt: skip
 
+    def estimate(
+        self, prompt: float, longest_prompt: float | None, longest_replies: float | None
+    ) -> JsonObject:
+        """The cost of requests in the form of JSON, from empty replies to full-length ones. None: nothing limits the length of the
+        replies, or of the prompts that contain them."""
+        most = None
+        if longest_prompt is not None and longest_replies is not None:
+            most = self.cost(round(longest_prompt), round(longest_replies))
+        return {
+            "currency": self.currency, "as_of": self.as_of, "source": self.source or self.file,
+            "prompts": self.cost(round(prompt), 0), "at_most": most,
+            "doubt": self.doubt(datetime.now(UTC).date()) or None,
+        }  # fmt: skip
+
     def doubt(self, day: date) -> str:
         """A warning about a price that is used on a day far from its own; empty otherwise."""
         days = (day - date.fromisoformat(self.as_of)).days
@@ -139,41 +152,40 @@ class Prices(Struct, frozen=True):
                 return price
         return None
 
+    @classmethod
+    def near(cls, start: Path, given: str | None = None) -> Prices:
+        """The prices for a folder: only those of the `given` file, or those of `prices.toml` from `start` upwards and then of the
+        user's file. Raises ConfigError with file, line and field."""
+        if given is not None:
+            found = cls._together([expand_home(given)])
+            if not found.entries:
+                raise ConfigError(
+                    f"{given} has no prices: add a [[price]] table with {', '.join(_REQUIRED)}, or leave --prices out"
+                )
+            return found
+        nearest = next(
+            (folder / PRICES_NAME for folder in own_ancestors(start) if (folder / PRICES_NAME).is_file()),
+            None,
+        )
+        if nearest is not None:
+            refuse_foreign(nearest, "prices", start)
+        own = Path(os.environ.get("XDG_CONFIG_HOME") or expand_home("~/.config"))
+        # Some processes have no home folder.
+        general = own / "benchwright" / PRICES_NAME if own.is_absolute() else None
+        return cls._together([path for path in (nearest, general) if path is not None and path.is_file()])
 
-def find_prices(start: Path, given: str | None = None) -> Prices:
-    """The prices for a folder: only those of the `given` file, or those of `prices.toml` from `start` upwards and then of the
-    user's file. Raises ConfigError with file, line and field."""
-    if given is not None:
-        found = _together([expand_home(given)])
-        if not found.entries:
-            raise ConfigError(
-                f"{given} has no prices: add a [[price]] table with {', '.join(_REQUIRED)}, or leave --prices out"
-            )
-        return found
-    nearest = next(
-        (folder / PRICES_NAME for folder in own_ancestors(start) if (folder / PRICES_NAME).is_file()), None
-    )
-    if nearest is not None:
-        refuse_foreign(nearest, "prices", start)
-    own = os.environ.get("XDG_CONFIG_HOME") or (None if (home := home_folder()) is None else home / ".config")
-    general = None if own is None else Path(own) / "benchwright" / PRICES_NAME
-    return _together([path for path in (nearest, general) if path is not None and path.is_file()])
-
-
-def _together(paths: Sequence[Path]) -> Prices:
-    read = [_read(path) for path in paths]
-    return Prices(tuple(price for prices in read for price in prices), tuple(map(_shown, paths)))
+    @classmethod
+    def _together(cls, paths: Sequence[Path]) -> Prices:
+        read = [_read(path) for path in paths]
+        return cls(tuple(price for prices in read for price in prices), tuple(map(_shown, paths)))
 
 
 def _shown(path: Path) -> str:
     """A path without parts that are specific to this machine."""
-    home = home_folder()
+    home = expand_home("~")
     return (
         f"~/{path.relative_to(home)}"
-        if home is not None
-        and path.is_relative_to(home)
-        and path.name == PRICES_NAME
-        and ".config" in path.parts
+        if path.is_relative_to(home) and path.name == PRICES_NAME and ".config" in path.parts
         else path.name
     )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from benchwright.config._run_settings import BY_NAME, JUDGE_SETTINGS
+from benchwright.config._run_settings import BY_NAME
 from benchwright.core import ConfigError, JsonObject, canonical_json
 
 
@@ -37,7 +37,7 @@ def question_options(questions: JsonObject) -> JsonObject:
     for name, value in questions.items():
         if name == "judge":
             judge = value if isinstance(value, dict) else {}
-            options.update({option: judge.get(key) for option, key in JUDGE_SETTINGS.items()})
+            options.update({name: judge.get(s.judge) for name, s in BY_NAME.items() if s.judge})
         elif name == "compat":
             options["compat"] = "aisbench"
         elif name == "human_prompt":

@@ -43,6 +43,37 @@ class RunConfigs(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """Notes on keys without effect."""
 
+    @classmethod
+    def read(
+        cls,
+        file: Path | None,
+        flags: Mapping[str, Any],
+        overrides: str | None = None,
+        pairs: Sequence[str] = (),
+    ) -> RunConfigs:
+        """Merge a file, flags and overrides: `overrides` as one text (`a.b=1,c.d=x`), `pairs` one by one.
+
+        `flags` has options of a run by name, and `eval_type`. Raises ConfigError with the file, the key and similar ones.
+        """
+        above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
+        launcher: ConfigsOfSeveral = bridge("launcher")
+        keys = {*_KEYS, *launcher.KEYS}
+        document = {} if file is None else read_document(file, _HOLDS, keys, [path[0] for path in RECORDS])
+        if "datasets" in document and "config" not in document:
+            raise ConfigError(
+                f"{file} is a suite of models and datasets; start it with: benchwright run {file}"
+            )
+        if file is not None and launcher.recognises(document):
+            return _of_several(file, launcher, document, flags, above)
+        layers = () if file is None else ((str(file), dict(leaves(with_options(document)))),)
+        typed = (
+            ("--overrides", read_overrides(overrides) if overrides else []),
+            ("-o", [read_override(pair) for pair in pairs]),
+        )
+        run = DescribedRun(layers=layers, overrides=typed, variables=_recorded(document))
+        config, notes = _merged(file or Path(), run, flag_layer(flags))
+        return cls((config,), False, notes=tuple(notes))
+
 
 class DescribedRun(Struct, frozen=True):
     """A run as a file describes it, before its values are checked."""
@@ -82,34 +113,6 @@ class ConfigsOfSeveral(Protocol):
     ) -> tuple[list[DescribedRun], bool, list[str]]:
         """Its runs, whether they run at the same time, and notes."""
         ...
-
-
-def read_run_configs(
-    file: Path | None,
-    flags: Mapping[str, Any],
-    overrides: str | None = None,
-    pairs: Sequence[str] = (),
-) -> RunConfigs:
-    """Merge a file, flags and overrides: `overrides` as one text (`a.b=1,c.d=x`), `pairs` one by one.
-
-    `flags` has options of a run by name, and `eval_type`. Raises ConfigError with the file, the key and similar ones.
-    """
-    above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
-    launcher: ConfigsOfSeveral = bridge("launcher")
-    keys = {*_KEYS, *launcher.KEYS}
-    document = {} if file is None else read_document(file, _HOLDS, keys, [path[0] for path in RECORDS])
-    if "datasets" in document and "config" not in document:
-        raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
-    if file is not None and launcher.recognises(document):
-        return _of_several(file, launcher, document, flags, above)
-    layers = () if file is None else ((str(file), dict(leaves(with_options(document)))),)
-    typed = (
-        ("--overrides", read_overrides(overrides) if overrides else []),
-        ("-o", [read_override(pair) for pair in pairs]),
-    )
-    run = DescribedRun(layers=layers, overrides=typed, variables=_recorded(document))
-    config, notes = _merged(file or Path(), run, flag_layer(flags))
-    return RunConfigs((config,), False, notes=tuple(notes))
 
 
 def _of_several(

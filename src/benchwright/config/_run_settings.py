@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from benchwright.config._servers import PROFILES, host_url
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
-from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
+from benchwright.core import MODEL_TYPES, WIRE_FORMATS, JsonValue, UsageError, suggest
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -61,7 +61,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         metavar="ID", more="Default: the server's only model; with a profile, the first one it lists", frequent=True)
     model_type: str | None = _server("kind of request", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
         otherwise="the benchmark's")
-    api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
+    api: str | None = _server("wire format of the server", choices=tuple(WIRE_FORMATS), plugins="wires", default="openai", metavar="FORMAT",
         see="endpoints.md#wire-formats")
     api_key_name: str | None = _server("environment variable that contains the API key", decides="effort", aliases=("api_key_env",),
         metavar="VARIABLE", frequent=True)
@@ -177,11 +177,11 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         metavar="SHARE", recorded="share", otherwise="all", more="Rounded up")
 
     # Request bodies hold these in this order.
-    temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
-    max_tokens: int | LeftOut | None = _sent("maximum length of a reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
-    top_p: float | LeftOut | None = _sent("nucleus sampling", least=0, most=1, default=1.0)
+    temperature: float | Literal["none"] | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
+    max_tokens: int | Literal["none"] | None = _sent("maximum length of a reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
+    top_p: float | Literal["none"] | None = _sent("nucleus sampling", least=0, most=1, default=1.0)
     stop: tuple[str, ...] | None = _sent("end the reply at this text; may be repeated", metavar="TEXT")
-    seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
+    seed: int | Literal["none"] | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
     stream: bool | None = _sent("request streamed replies, which also gives times to the first token", can_be_left_out=False, default=False,
         tables=_MODELS_TOO, more="A profile may have another default")
     extra_body: Mapping[str, JsonValue] | None = _sent("fields to add to each request body, as JSON", body=False,
@@ -240,7 +240,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Check the types of values, because Python does not check annotations."""
-        for setting in OPTIONS:
+        for setting in BY_NAME.values():
             value = getattr(self, setting.name)
             if value is not None:
                 check_value(setting, value)
@@ -255,7 +255,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     def given(self) -> dict[str, Any]:
         """The options that are given, by name."""
-        values = {setting.name: getattr(self, setting.name) for setting in OPTIONS}
+        values = {setting.name: getattr(self, setting.name) for setting in BY_NAME.values()}
         return {name: value for name, value in values.items() if value is not None}
 
     @property
@@ -296,19 +296,16 @@ def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-OPTIONS = settings_in(RunOptions)
-"""Every setting of a run, in the order of the help text."""
+BY_NAME = {setting.name: setting for setting in settings_in(RunOptions)}
+"""Every setting of a run by name, in the order of the help text."""
 
-BY_NAME = {setting.name: setting for setting in OPTIONS}
-"""The settings of runs by name."""
-
-RECORDED = {setting.recorded or setting.name: setting for setting in OPTIONS}
+RECORDED = {setting.recorded or setting.name: setting for setting in BY_NAME.values()}
 """The settings of runs by their names in the recorded settings of a run or an endpoint."""
 
-RUN_SETTINGS = tuple(setting for setting in OPTIONS if setting.flag)
+RUN_SETTINGS = tuple(setting for setting in BY_NAME.values() if setting.flag)
 """Settings with a flag."""
 
-BODY_SETTINGS = tuple(setting for setting in OPTIONS if setting.body)
+BODY_SETTINGS = tuple(setting for setting in BY_NAME.values() if setting.body)
 """Settings that every request body contains, in order."""
 
 
@@ -321,9 +318,6 @@ def settings_of(*tables: Table) -> tuple[Setting, ...]:
     """The settings that are allowed in one of these tables of a file."""
     return tuple(setting for setting in RUN_SETTINGS if not set(setting.tables).isdisjoint(tables))
 
-
-JUDGE_SETTINGS = {setting.name: setting.judge for setting in OPTIONS if setting.judge}
-"""Options that describe a judge, with the keys of its settings."""
 
 RESCORE_OPTIONS = settings_deciding("data", "rows", "scores", "summary", "source", "budget", "place")
 """Settings that may differ when replies are scored again: rows, rules, budgets of judges, places of files."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.core import Api, ConfigError, Route, environment_secret, expand_home, is_secret_name, suggest
+from benchwright.core import ConfigError, Route, environment_secret, expand_home, is_secret_name, suggest
 
 if TYPE_CHECKING:
     from benchwright.config._model import ModelConfig
@@ -27,7 +27,7 @@ class Profile(Struct, frozen=True):
 
     name: str
     """The name users type."""
-    api: Api
+    api: str
     """Wire format."""
     type: Route
     """Messages, or one text."""
@@ -55,6 +55,16 @@ class Profile(Struct, frozen=True):
             generation={"stream": self.stream},
         )
 
+    @staticmethod
+    def find(name: str) -> Profile | None:
+        """The profile of a name. Raises ConfigError for names of models that would run in this process."""
+        if name not in PROFILES and name.lower().startswith(_IN_PROCESS):
+            raise ConfigError(
+                f"{name} runs the model in this process, which benchwright does not. Start a server for it (vllm serve "
+                "MODEL, for example) and use --model vllm_api_general_chat --model-url http://localhost:8000"
+            )
+        return PROFILES.get(name)
+
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
@@ -76,16 +86,6 @@ PROFILES: dict[str, Profile] = {
 """All profiles by name."""
 
 _IN_PROCESS = ("hf_", "vllm_offline", "huggingface", "vllmoffline", "mindformer")
-
-
-def find_profile(name: str) -> Profile | None:
-    """The profile of a name. Raises ConfigError for names of models that would run in this process."""
-    if name not in PROFILES and name.lower().startswith(_IN_PROCESS):
-        raise ConfigError(
-            f"{name} runs the model in this process, which benchwright does not. Start a server for it (vllm serve "
-            "MODEL, for example) and use --model vllm_api_general_chat --model-url http://localhost:8000"
-        )
-    return PROFILES.get(name)
 
 
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -175,7 +175,7 @@ def apply_profile(where: str, checked: dict[str, Any]) -> None:
     name = checked.get("profile")
     if name is None:
         return
-    profile = find_profile(name)
+    profile = Profile.find(name)
     if profile is None:
         raise ConfigError(
             f"{where} profile: {name!r} is not known.{suggest(name, PROFILES)} Known: {', '.join(PROFILES)}"

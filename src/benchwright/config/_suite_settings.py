@@ -73,25 +73,25 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
         """Whether only a suite has these options. A single benchmark can also request now and score later."""
         return bool(self.given().keys() - {"mode"}) or self.mode in ("eval", "viz")
 
+    @classmethod
+    def split(cls, keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions, SuiteOptions]:
+        """Split the keywords of the function `caller` into those of runs and those of the suite. Raises UsageError, with similar
+        names, for an unknown one."""
+        for name in keywords:
+            if name not in BY_NAME and name not in _BY_NAME:
+                raise UsageError(
+                    f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME]) or ALL_OPTIONS}"
+                )
+        suite = {name: value for name, value in keywords.items() if name in _BY_NAME}
+        rest = {name: value for name, value in keywords.items() if name not in _BY_NAME}
+        return RunOptions.from_keywords(rest, caller), cls.from_keywords(suite)
+
 
 _ALL = settings_in(SuiteOptions)
 _BY_NAME = {setting.name: setting for setting in _ALL}
 
 SUITE_SETTINGS = tuple(setting for setting in _ALL if setting.flag)
 """Every setting that a suite's file may contain, in the order of the help text."""
-
-
-def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions, SuiteOptions]:
-    """Split the keywords of the function `caller` into those of runs and those of the suite. Raises UsageError, with similar
-    names, for an unknown one."""
-    for name in keywords:
-        if name not in BY_NAME and name not in _BY_NAME:
-            raise UsageError(
-                f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME]) or ALL_OPTIONS}"
-            )
-    suite = {name: value for name, value in keywords.items() if name in _BY_NAME}
-    rest = {name: value for name, value in keywords.items() if name not in _BY_NAME}
-    return RunOptions.from_keywords(rest, caller), SuiteOptions.from_keywords(suite)
 
 
 def _check_mode(mode: str) -> None:

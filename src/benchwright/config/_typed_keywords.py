@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TypedDict
+from typing import Literal, TypedDict
 
-from benchwright.core import JsonValue, LeftOut
+from benchwright.core import JsonValue
 
 
 class SharedKeywords(TypedDict, total=False):
@@ -80,11 +80,11 @@ class SharedKeywords(TypedDict, total=False):
     tool_data_format: str | None
     tool_data_template: str | None
     limit_share: float | None
-    temperature: float | LeftOut | None
-    max_tokens: int | LeftOut | None
-    top_p: float | LeftOut | None
+    temperature: float | Literal["none"] | None
+    max_tokens: int | Literal["none"] | None
+    top_p: float | Literal["none"] | None
     stop: str | Sequence[str] | None
-    seed: int | LeftOut | None
+    seed: int | Literal["none"] | None
     stream: bool | None
     extra_body: Mapping[str, JsonValue] | None
     parallelism: int | None

@@ -61,7 +61,7 @@ class DatasetError(BenchwrightError, ValueError):
     @classmethod
     def of_rows(cls, bad_rows: Sequence[BadRow], total: int) -> DatasetError:
         """Make one error for many bad rows; `total` also counts the rows that are not listed."""
-        lines = bad_row_lines(bad_rows)
+        lines = BadRow.lines(bad_rows)
         if total > len(bad_rows):
             lines.append(f"… and {total - len(bad_rows)} more")
         noun = "row" if total == 1 else "rows"
@@ -113,24 +113,24 @@ class BadRow(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.source}:{self.line}: {self.reason}"
 
+    @staticmethod
+    def lines(bad_rows: Sequence[BadRow]) -> list[str]:
+        """One line for each reason, with all rows that it applies to.
+
+        >>> BadRow.lines([BadRow("q.csv", line, "no answer") for line in (2, 3, 4, 9)])
+        ['q.csv:2: no answer (also lines 3–4, 9)']
+        """
+        alike: dict[tuple[str, str], list[int]] = {}
+        for row in bad_rows:
+            alike.setdefault((row.source, row.reason), []).append(row.line)
+        found = []
+        for (source, reason), (first, *others) in alike.items():
+            also = f" (also {'line' if len(others) == 1 else 'lines'} {_ranges(others)})" if others else ""
+            found.append(f"{source}:{first}: {reason}{also}")
+        return found
+
 
 _MOST_RANGES = 8
-
-
-def bad_row_lines(bad_rows: Sequence[BadRow]) -> list[str]:
-    """One line for each reason, with all rows that it applies to.
-
-    >>> bad_row_lines([BadRow("q.csv", line, "no answer") for line in (2, 3, 4, 9)])
-    ['q.csv:2: no answer (also lines 3–4, 9)']
-    """
-    alike: dict[tuple[str, str], list[int]] = {}
-    for row in bad_rows:
-        alike.setdefault((row.source, row.reason), []).append(row.line)
-    found = []
-    for (source, reason), (first, *others) in alike.items():
-        also = f" (also {'line' if len(others) == 1 else 'lines'} {_ranges(others)})" if others else ""
-        found.append(f"{source}:{first}: {reason}{also}")
-    return found
 
 
 def _ranges(numbers: Sequence[int]) -> str:

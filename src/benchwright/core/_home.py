@@ -10,9 +10,3 @@ def expand_home(path: str | os.PathLike[str]) -> Path:
     """The path with its leading `~` or `~USER` replaced by that home folder. If there is none, `~` is a part of the name, as in
     a shell."""
     return Path(os.path.expanduser(path))
-
-
-def home_folder() -> Path | None:
-    """The home folder; None if the process has none."""
-    found = expand_home("~")
-    return found if found.is_absolute() else None

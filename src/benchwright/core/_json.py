@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -92,18 +93,20 @@ def load_exact_json(text: bytes | str) -> JsonValue:
     return value
 
 
-def load_exact_each(texts: Sequence[bytes]) -> list[JsonValue]:
-    """Decode each text like `load_exact_json`. Short ones are decoded together, in half the time.
+def load_each(texts: Sequence[bytes], *, exact: bool = False) -> list[Any]:
+    """Decode each text; if `exact`, like `load_exact_json`. Short ones are decoded together, in half the time.
 
-    >>> load_exact_each([b'{"a":1}', b"100000000000000000000"])
+    >>> load_each([b'{"a":1}', b"100000000000000000000"], exact=True)
     [{'a': 1}, 100000000000000000000]
     """
     joined = b"[%b]" % b",".join(texts)
+    values: list[Any] = []
+    if not exact:
+        values = orjson.loads(joined)
+        return values
     if all(len(text) <= 2 * MAX_DEPTH for text in texts) and not beyond_64_bits(joined):
-        try:
-            values: list[JsonValue] = orjson.loads(joined)
-        except orjson.JSONDecodeError:  # one of them has lone surrogates
-            values = []
+        with suppress(orjson.JSONDecodeError):  # one of them has lone surrogates
+            values = orjson.loads(joined)
         if len(values) == len(texts):
             return values
     return [load_exact_json(text) for text in texts]

@@ -1,4 +1,5 @@
-"""Looks up plugins of installed packages by name: lazily, with checks, and never in place of a built-in name.
+"""The extension points, which say what an installed package can add; and its plugins, looked up by name: lazily, with checks,
+and never in place of a built-in name. `docs/plugins.md` has the table of extension points for users; a test compares the two.
 
 No package metadata is read before the first look-up of a name that is not built in, and only the plugin with that name is
 imported."""
@@ -14,9 +15,92 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from benchwright.core._errors import BenchwrightError, UsageError
-from benchwright.core._extension_points import EXTENSION_POINTS, extension_point
 from benchwright.core._texts import clause, normalise_name
 from benchwright.core._trust import loading_code
+
+
+class ExtensionPoint(Struct, frozen=True):
+    """One kind of plugin."""
+
+    kind: str
+    """Its name, as `ls --plugins` prints it."""
+    entry: str
+    """What an entry point must refer to."""
+    used_by: str
+    """Where users type the name of an entry."""
+    registry: str
+    """The registry that checks entries and finds them by name: `module:attribute` in this package."""
+
+    @property
+    def group(self) -> str:
+        """The entry-point group in a package's metadata."""
+        return f"benchwright.{self.kind}"
+
+
+EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
+    ExtensionPoint(
+        "benchmarks",
+        "a module that defines benchmarks, or one function decorated with `@benchmark`",
+        "`benchwright run NAME`",
+        "benchmarks._loading:BENCHMARK_PLUGINS",
+    ),
+    ExtensionPoint(
+        "scorers",
+        "a function that takes a `ScorerInput` and returns a dict of scores",
+        '`--evaluator NAME`, `grader = { type = "scorer", scorer = "NAME" }`, `find_scorer("NAME")`',
+        "scorers._named:SCORER_PLUGINS",
+    ),
+    ExtensionPoint(
+        "judge_templates",
+        "a `JudgeTemplate`",
+        '`judge_score(sample, template="NAME")`, `judge_template = "NAME"`',
+        "scorers._judge_templates:TEMPLATE_PLUGINS",
+    ),
+    ExtensionPoint(
+        "sources",
+        "a function that takes a URI and returns rows, or a fetcher: an object with `fetch(uri)` that returns a file",
+        "`NAME://…` wherever a dataset is expected",
+        "datasets._fetchers:SOURCE_PLUGINS",
+    ),
+    ExtensionPoint(
+        "formats",
+        "a function that takes the path of a file and returns rows",
+        "files that end in `.NAME`",
+        "datasets._formats:FORMAT_PLUGINS",
+    ),
+    ExtensionPoint(
+        "wires",
+        "a class that implements `Wire`, with its `format`",
+        '`--api NAME`, `api = "NAME"`',
+        "endpoints._wires.formats:WIRE_PLUGINS",
+    ),
+    ExtensionPoint(
+        "steps",
+        "a class or function that makes a `Step` from its settings",
+        '`pipeline = { interceptors = [{ name = "NAME" }] }`',
+        "endpoints._pipeline.compiled:STEP_PLUGINS",
+    ),
+    ExtensionPoint(
+        "reports",
+        "a function that takes a run, as `show --json` prints it, and a folder of this machine with the run's files; what it writes "
+        "there is kept with them",
+        "`--report NAME`",
+        "reports.files.run_files:REPORT_PLUGINS",
+    ),
+    ExtensionPoint(
+        "trackers",
+        "a class, or a function without parameters, that makes an object with `started(run)`, `progress(counts)` and "
+        "`finished(run)`; each run is what `show --json` prints",
+        "`--tracker NAME`",
+        "reports.trackers.tracking:TRACKER_PLUGINS",
+    ),
+)
+"""All extension points."""
+
+
+def extension_point(kind: str) -> ExtensionPoint:
+    """The extension point of a kind."""
+    return next(point for point in EXTENSION_POINTS if point.kind == kind)
 
 
 class PluginEntry(Struct, frozen=True):
@@ -38,13 +122,13 @@ class PluginEntry(Struct, frozen=True):
         return f"{self.name!r} of {self.package or 'an unnamed package'}{origin}"
 
 
-def find_plugins(group: str) -> list[PluginEntry]:
-    """Entry points of a group, by name, without importing anything. A name that two packages offer is listed twice.
+def find_plugins(kind: str) -> list[PluginEntry]:
+    """Entry points of a kind of plugin, by name, without importing anything. A name that two packages offer is listed twice.
 
     The metadata of installed packages is read once for each `sys.path`, because it takes about 20 ms. So a package that is
     installed while Python runs is found only after a restart.
     """
-    return list(_entries(group, tuple(sys.path)))
+    return list(_entries(extension_point(kind).group, tuple(sys.path)))
 
 
 @lru_cache(maxsize=64)
@@ -145,7 +229,7 @@ class Registry(Generic[T]):
         return found
 
     def _entries(self) -> list[PluginEntry]:
-        return find_plugins(self.point.group)
+        return find_plugins(self.point.kind)
 
     def _named(self, name: str) -> list[PluginEntry]:
         """Entries with this name, else with `package.name`."""

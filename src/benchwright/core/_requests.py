@@ -22,11 +22,8 @@ Route: TypeAlias = Literal["chat", "completions"]
 ROUTE_PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completions": "/completions"}
 """The end of each route's URL. No other route has an URL that ends like that of `chat`."""
 
-LeftOut: TypeAlias = Literal["none"]
-"""The value of a sampling setting that requests leave out, so that the server's default applies."""
-
-LEFT_OUT: LeftOut = "none"
-"""What users write to leave a sampling setting out."""
+LEFT_OUT: Literal["none"] = "none"
+"""What users write to leave a sampling setting out of requests, so that the server's default applies."""
 
 ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "failed"]
 """The kind of a reply, known before any scorer has seen it."""
@@ -39,8 +36,6 @@ FailureKind: TypeAlias = Literal[
 permanent (400, 401, 403, 404, 422 and similar) and is never retried; so is `prompt_too_long`, a rejection because the
 prompt exceeds the model's context. `bad_reply`: a status of 200 without the JSON of the route (HTML, missing choices).
 `step`: a step of the pipeline failed."""
-PERMANENT_FAILURES: frozenset[FailureKind] = frozenset({"rejected", "prompt_too_long", "budget", "step"})
-"""Failures that another attempt would only repeat."""
 
 
 class ModelRequest(Struct, frozen=True):
@@ -68,10 +63,6 @@ def completions_body(
     {'model': 'm', 'prompt': 'Hi', 'max_tokens': 1, 'temperature': 0.0, 'echo': True}
     """
     return {"model": model, "prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, **more}
-
-
-MOST_TOKENS = 10**9
-"""The largest count of tokens of one call that is believed."""
 
 
 class TokenUsage(Struct, frozen=True, gc=False):
@@ -169,6 +160,26 @@ Copied: TypeAlias = Literal["left_out", "suspected"]
 fewer tokens were counted than pieces came, and equal ones came in a row."""
 
 
+_KEYS = {
+    "status": "s",
+    "text": "t",
+    "reasoning": "r",
+    "finish_reason": "f",
+    "usage": "u",
+    "failure": "x",
+    "echoed": "e",
+    "tool_calls": "c",
+    "attempts": "n",
+    "lost": "o",
+    "started_at": "at",
+    "latency_s": "l",
+    "ttft_s": "tt",
+    "served": "m",
+    "copied": "d",
+}
+"""The fields of a reply and their names in its record."""
+
+
 class ModelReply(Struct, frozen=True):
     """The result of one request after all its attempts. A failure is a value here, not an exception."""
 
@@ -217,83 +228,62 @@ class ModelReply(Struct, frozen=True):
         """Seconds of the last attempt from sending to the first content token; streams only."""
         return self.times.ttft_s
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the recorded form of a self. Defaults are left out, so that a plain answer stays small."""
+        usage, times = self.usage, self.times
+        record: dict[str, Any] = {"s": self.status, "t": self.text}
+        if self.reasoning:
+            record["r"] = self.reasoning
+        if self.finish_reason is not None:
+            record["f"] = self.finish_reason
+        if usage is not None:
+            record["u"] = [usage.prompt, usage.completion, usage.source]
+            if usage.cached:
+                record["u"].append(usage.cached)
+        if (failure := self.failure) is not None:
+            record["x"] = [failure.kind, failure.message, failure.http_status]
+        if (echoed := self.echoed) is not None:
+            record["e"] = [echoed.tokens, echoed.token_logprobs, echoed.text_offset, echoed.top_logprobs]
+        if self.tool_calls is not None:
+            record["c"] = self.tool_calls
+        if self.attempts != 1:
+            record["n"] = self.attempts
+        if self.lost:
+            record["o"] = self.lost
+        record["at"] = self.started_at
+        record["l"] = times.latency_s
+        if times.first_token is not None:
+            record["tt"] = times.ttft_s
+        if self.served is not None:
+            record["m"] = self.served
+        if self.copied is not None:
+            record["d"] = self.copied
+        return record
 
-_KEYS = {
-    "status": "s",
-    "text": "t",
-    "reasoning": "r",
-    "finish_reason": "f",
-    "usage": "u",
-    "failure": "x",
-    "echoed": "e",
-    "tool_calls": "c",
-    "attempts": "n",
-    "lost": "o",
-    "started_at": "at",
-    "latency_s": "l",
-    "ttft_s": "tt",
-    "served": "m",
-    "copied": "d",
-}
-"""The fields of a reply and their names in its record."""
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> ModelReply:
+        """Decode a reply that `to_json` encoded."""
+        usage = record.get("u")
+        failure = record.get("x")
+        echoed = record.get("e")
+        return cls(
+            status=record["s"],
+            text=record["t"],
+            reasoning=record.get("r", ""),
+            finish_reason=record.get("f"),
+            usage=None if usage is None else TokenUsage(*usage),
+            failure=None if failure is None else RequestFailure(*failure),
+            echoed=None if echoed is None else EchoedTokens(*echoed),
+            tool_calls=record.get("c"),
+            attempts=record.get("n", 1),
+            started_at=record.get("at", 0.0),
+            times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
+            served=record.get("m"),
+            copied=record.get("d"),
+            lost=record.get("o", 0),
+        )
 
-
-def reply_to_json(reply: ModelReply) -> dict[str, Any]:
-    """Return the recorded form of a reply. Defaults are left out, so that a plain answer stays small."""
-    usage, times = reply.usage, reply.times
-    record: dict[str, Any] = {"s": reply.status, "t": reply.text}
-    if reply.reasoning:
-        record["r"] = reply.reasoning
-    if reply.finish_reason is not None:
-        record["f"] = reply.finish_reason
-    if usage is not None:
-        record["u"] = [usage.prompt, usage.completion, usage.source]
-        if usage.cached:
-            record["u"].append(usage.cached)
-    if (failure := reply.failure) is not None:
-        record["x"] = [failure.kind, failure.message, failure.http_status]
-    if (echoed := reply.echoed) is not None:
-        record["e"] = [echoed.tokens, echoed.token_logprobs, echoed.text_offset, echoed.top_logprobs]
-    if reply.tool_calls is not None:
-        record["c"] = reply.tool_calls
-    if reply.attempts != 1:
-        record["n"] = reply.attempts
-    if reply.lost:
-        record["o"] = reply.lost
-    record["at"] = reply.started_at
-    record["l"] = times.latency_s
-    if times.first_token is not None:
-        record["tt"] = times.ttft_s
-    if reply.served is not None:
-        record["m"] = reply.served
-    if reply.copied is not None:
-        record["d"] = reply.copied
-    return record
-
-
-def reply_from_json(record: dict[str, Any]) -> ModelReply:
-    """Decode a reply that `reply_to_json` encoded."""
-    usage = record.get("u")
-    failure = record.get("x")
-    echoed = record.get("e")
-    return ModelReply(
-        status=record["s"],
-        text=record["t"],
-        reasoning=record.get("r", ""),
-        finish_reason=record.get("f"),
-        usage=None if usage is None else TokenUsage(*usage),
-        failure=None if failure is None else RequestFailure(*failure),
-        echoed=None if echoed is None else EchoedTokens(*echoed),
-        tool_calls=record.get("c"),
-        attempts=record.get("n", 1),
-        started_at=record.get("at", 0.0),
-        times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
-        served=record.get("m"),
-        copied=record.get("d"),
-        lost=record.get("o", 0),
-    )
-
-
-def reply_columns(texts: Sequence[bytes]) -> RecordColumns:
-    """Return the fields of many recorded replies as columns."""
-    return RecordColumns(texts, _KEYS)
+    @staticmethod
+    def columns(texts: Sequence[bytes]) -> RecordColumns:
+        """The fields of many recorded replies as columns."""
+        return RecordColumns(texts, _KEYS)

@@ -1,8 +1,10 @@
-"""The record of a sample: what is kept of one row and repeat, its stored form, and columns over many records.
+"""The record of a sample: what is kept of one row and repeat, its stored form and the keys of its steps, and columns over many records.
 
 A sample is stored in the row of its score. If the sample has one call, the same row contains the call; otherwise each
 call has a separate row before it. The stored texts leave out default values, so that a plain sample stays small.
 Records and calls are msgspec structs: as immutable as a named tuple, and four times as fast to make.
+
+Step keys are zero-padded, so that text order is sample order and a batch of samples is a key range.
 
 Values that JSON cannot represent are stored as the nearest equivalent: NaN and infinities as null, lone surrogates as
 question marks, integers beyond 64 bits as text.
@@ -19,18 +21,8 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core._json import JsonValue, encode_json
-from benchwright.core._statuses import Outcome, known_outcome
-
-
-def load_each(texts: Sequence[bytes]) -> list[Any]:
-    """Decode each JSON text.
-
-    >>> load_each([b'{"a":1}', b"null"])
-    [{'a': 1}, None]
-    """
-    values: list[Any] = orjson.loads(b"[%b]" % b",".join(texts))
-    return values
+from benchwright.core._json import JsonValue, encode_json, load_each
+from benchwright.core._statuses import Outcome
 
 
 class RecordColumns:
@@ -95,13 +87,20 @@ class CallRecord(Struct, frozen=True):
     input: bytes | None
     """The request body, as JSON."""
     output: bytes
-    """The reply, as encoded by `reply_to_json`."""
+    """The reply, as encoded by `ModelReply.to_json`."""
     reusable: bool
     """Whether another run may reuse the reply."""
     started_at: float
     """Wall clock."""
     finished_at: float
     """Wall clock."""
+
+    def to_step(self, own_key: str = "") -> StepValues:
+        """The call as a separate row. `own_key` is the key for a sample's only call, whose record has none."""
+        return (
+            self.key or own_key, self.input_hash, self.input, self.output, self.reusable, self.started_at, self.finished_at,
+            None, None, None,
+        )  # fmt: skip
 
 
 class SampleRecord(Struct, frozen=True):
@@ -157,6 +156,94 @@ class SampleRecord(Struct, frozen=True):
     """Of a failed sample: the scores that depend on its row alone."""
     copied: str | None = None
     """Whether events of the reply's stream came more than once, as in `ModelReply`."""
+
+    def to_steps(self) -> tuple[StepValues, ...]:
+        """The rows to store: calls with separate keys, then the score."""
+        row, calls = self.row, self.calls
+        key = "score/%09d/%04d" % (self.sample_id, self.repeat)  # noqa: UP031  # `step_key` without the call, and quicker than an f-string
+        if row is None:
+            digest = b""
+        else:  # `row_hash` without the call
+            hashed = _EMPTY_HASH.copy()
+            hashed.update(row)
+            digest = hashed.digest()
+        output = self.score_text()
+        started, finished = self.started_at, self.finished_at
+        if not calls:
+            return ((key, digest, row, output, False, started, finished, None, None, None),)
+        own = calls[0]
+        if own.key:
+            score: StepValues = (key, digest, row, output, False, started, finished, None, None, None)
+            return (*map(CallRecord.to_step, calls), score)
+        score = (
+            key,
+            digest,
+            row,
+            output,
+            own.reusable,
+            started,
+            finished,
+            own.input_hash,
+            own.input,
+            own.output,
+        )
+        return (score,) if len(calls) == 1 else (*map(CallRecord.to_step, calls[1:]), score)
+
+    def score_text(self) -> bytes:
+        """The text of its score: every field that `_KEYS` names."""
+        stored: dict[str, Any] = {"o": self.outcome._value_, "t": self.target}  # faster than `value`
+        if self.scores is not None:
+            stored["s"] = self.scores
+        if self.error is not None:
+            stored["e"] = self.error
+        if self.prompt is not None:
+            stored["p"] = self.prompt
+        if self.response is not None:
+            stored["r"] = self.response
+        if self.copied is not None:
+            stored["d"] = self.copied
+        if self.cut:
+            stored["cut"] = True
+        if self.failure is not None:
+            stored["k"] = self.failure
+        if self.usage is not None:
+            stored["u"] = self.usage
+        if self.choices is not None:
+            stored["_choices"] = self.choices
+        if self.choices_logprobs is not None:
+            stored["_choices_logprobs"] = self.choices_logprobs
+        if self.choices_is_greedy is not None:
+            stored["_choices_is_greedy"] = self.choices_is_greedy
+        if self.conversation is not None:
+            stored["conversation"] = self.conversation
+        if self.tool_calls is not None:
+            stored["tools"] = self.tool_calls
+        if self.reply_counts is not None:
+            stored["counts"] = self.reply_counts
+        if self.group is not None:
+            stored["g"] = self.group
+        if self.constants is not None:
+            stored["c"] = self.constants
+        text = encode_json(stored)
+        return marked_as_redacted(text) if self.redacted else text
+
+    @classmethod
+    def from_score(cls, text: bytes) -> SampleRecord:
+        """Decode what `score_text` encoded; fields that the text does not contain stay empty."""
+        fields = cls.score_fields(text)
+        fields["outcome"] = Outcome(fields["outcome"])
+        return cls(0, 0, None, **fields)
+
+    @staticmethod
+    def score_fields(text: bytes) -> dict[str, Any]:
+        """The fields in the text of a score by name, without converting their values."""
+        stored: dict[str, Any] = orjson.loads(text)
+        return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
+
+    @staticmethod
+    def columns(texts: Sequence[bytes]) -> RecordColumns:
+        """The fields of many texts of scores as columns."""
+        return RecordColumns(texts, _KEYS)
 
 
 MAX_TOKENS_FIELD = "max_tokens"
@@ -214,108 +301,16 @@ _EMPTY_HASH = hashlib.blake2b(digest_size=16)
 _REDACTED_MARK = b'{"redacted":true,'
 
 
-def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
-    """Return the rows to store: calls with separate keys, then the score."""
-    row, calls = record.row, record.calls
-    key = "score/%09d/%04d" % (record.sample_id, record.repeat)  # noqa: UP031  # `score_key` without the call, and quicker than an f-string
-    if row is None:
-        digest = b""
-    else:  # `row_hash` without the call
-        hashed = _EMPTY_HASH.copy()
-        hashed.update(row)
-        digest = hashed.digest()
-    output = encode_score(record)
-    started, finished = record.started_at, record.finished_at
-    if not calls:
-        return ((key, digest, row, output, False, started, finished, None, None, None),)
-    own = calls[0]
-    if own.key:
-        score: StepValues = (key, digest, row, output, False, started, finished, None, None, None)
-        return (*map(call_step, calls), score)
-    score = (key, digest, row, output, own.reusable, started, finished, own.input_hash, own.input, own.output)
-    return (score,) if len(calls) == 1 else (*map(call_step, calls[1:]), score)
-
-
-def call_step(call: CallRecord, own_key: str = "") -> StepValues:
-    """Return a call as a separate row. `own_key` is the key for a sample's only call, whose record has none."""
-    return (
-        call.key or own_key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
-        None, None, None,
-    )  # fmt: skip
-
-
 def decode_sample(rows: Sequence[StepValues]) -> SampleRecord:
-    """Decode a sample that `encode_sample` encoded."""
+    """Decode a sample that `to_steps` encoded."""
     key, _, row, output, reusable, started, finished, call_hash, body, reply = rows[-1]
     calls = tuple(CallRecord(*call[:7]) for call in rows[:-1])
     if call_hash is not None and reply is not None:
         calls = (CallRecord("", call_hash, body, reply, reusable, started, finished), *calls)
     return replace(
-        decode_score(output),
+        SampleRecord.from_score(output),
         sample_id=int(key[6:15]), repeat=int(key[16:20]), row=row, started_at=started, finished_at=finished, calls=calls
     )  # fmt: skip
-
-
-def encode_score(record: SampleRecord) -> bytes:
-    """Return the text of a score: every field that `_KEYS` names."""
-    stored: dict[str, Any] = {"o": record.outcome._value_, "t": record.target}  # faster than `value`
-    if record.scores is not None:
-        stored["s"] = record.scores
-    if record.error is not None:
-        stored["e"] = record.error
-    if record.prompt is not None:
-        stored["p"] = record.prompt
-    if record.response is not None:
-        stored["r"] = record.response
-    if record.copied is not None:
-        stored["d"] = record.copied
-    if record.cut:
-        stored["cut"] = True
-    if record.failure is not None:
-        stored["k"] = record.failure
-    if record.usage is not None:
-        stored["u"] = record.usage
-    if record.choices is not None:
-        stored["_choices"] = record.choices
-    if record.choices_logprobs is not None:
-        stored["_choices_logprobs"] = record.choices_logprobs
-    if record.choices_is_greedy is not None:
-        stored["_choices_is_greedy"] = record.choices_is_greedy
-    if record.conversation is not None:
-        stored["conversation"] = record.conversation
-    if record.tool_calls is not None:
-        stored["tools"] = record.tool_calls
-    if record.reply_counts is not None:
-        stored["counts"] = record.reply_counts
-    if record.group is not None:
-        stored["g"] = record.group
-    if record.constants is not None:
-        stored["c"] = record.constants
-    text = encode_json(stored)
-    return marked_as_redacted(text) if record.redacted else text
-
-
-def encode_outcome(outcome: str, scores: JsonValue, group: str | None) -> bytes:
-    """Return the text of a score of which only these fields are known."""
-    return orjson.dumps({"o": outcome, "t": None, "s": scores, "g": group})
-
-
-def decode_score(text: bytes) -> SampleRecord:
-    """Decode a score that `encode_score` encoded; fields that the text does not contain stay empty."""
-    fields = score_fields(text)
-    fields["outcome"] = known_outcome(fields["outcome"])
-    return SampleRecord(0, 0, None, **fields)
-
-
-def score_fields(text: bytes) -> dict[str, Any]:
-    """Return the fields in the text of a score by name, without converting their values."""
-    stored: dict[str, Any] = orjson.loads(text)
-    return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
-
-
-def score_columns(texts: Sequence[bytes]) -> RecordColumns:
-    """Return the fields of many texts of scores as columns."""
-    return RecordColumns(texts, _KEYS)
 
 
 def row_hash(row: bytes) -> bytes:
@@ -337,3 +332,32 @@ def is_redacted(text: bytes) -> bool:
     True
     """
     return text.startswith(_REDACTED_MARK)
+
+
+def step_key(kind: str, index: int, repeat: int, part: str = "") -> str:
+    """Key of a `call`, a `judge`'s call or the `score` of a sample; `part` distinguishes choices (`c…`), turns (`t…`), requests of a scorer (`m…`) and those to
+    judges. The call that shares the row of a score has no part.
+
+    >>> step_key("score", 12, 0), step_key("call", 12, 0, "c1")
+    ('score/000000012/0000', 'call/000000012/0000/c1')
+    """
+    return f"{kind}/{index:09d}/{repeat:04d}/{part}" if part else f"{kind}/{index:09d}/{repeat:04d}"
+
+
+def moved_key(key: str, index: int) -> str:
+    """The key of the same call of another row.
+
+    >>> moved_key("call/000000012/0000/c1", 7)
+    'call/000000007/0000/c1'
+    """
+    return f"{key[:5]}{index:09d}{key[14:]}"
+
+
+def sample_of(key: str) -> str:
+    """Row and repeat in a key, the same for all steps of a sample.
+
+    >>> sample_of("judge/000000012/0000/001")
+    '000000012/0000'
+    """
+    start = key.index("/") + 1
+    return key[start : start + 14]

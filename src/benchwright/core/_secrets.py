@@ -2,7 +2,8 @@
 
 A value is secret if its name says so (`is_secret_name`), or if a setting names the environment variable that it was
 read from. Wherever text leaves the process (database, files, terminal, REST interface, error messages), `[redacted]`
-replaces such a value, however it is written there. Scorers see the text unchanged.
+replaces such a value, however it is written there. Scorers see the text unchanged. Representations of values leave out fields
+that may contain secrets or are very long (`HidesFields`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, unquote_plus
 
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
@@ -387,3 +388,19 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list | tuple):
         for entry in value:
             yield from _texts(entry, place)
+
+
+class HidesFields:
+    """A struct with this base, before `Struct`, shows no field of `hidden`."""
+
+    __slots__ = ()
+    __struct_fields__: ClassVar[tuple[str, ...]]
+    hidden: ClassVar[tuple[str, ...]] = ()
+    """Fields that neither `repr` nor rich shows."""
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name in self.__struct_fields__ if name not in self.hidden]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__qualname__}({shown})"

@@ -31,6 +31,10 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     """The row could not be sent: a field that the prompt needs is missing."""
 
+    @classmethod
+    def _missing_(cls, value: object) -> Outcome:
+        raise _newer("a sample", "outcome", value)
+
     @property
     def has_reply(self) -> bool:
         """Whether the sample has a reply that can be scored."""
@@ -41,11 +45,6 @@ class Outcome(StrEnum):
         """Its colour in terminals."""
         return "green" if self is Outcome.SCORED else "yellow"
 
-
-OUTCOMES: tuple[Outcome, ...] = tuple(Outcome)
-"""All outcomes, in the order in which tables show them."""
-WITHOUT_REPLY: frozenset[str] = frozenset(outcome.value for outcome in Outcome if not outcome.has_reply)
-"""Outcomes of samples that the model never answered."""
 
 RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
 """The status of a run."""
@@ -79,18 +78,6 @@ RUN_STATUSES: Mapping[RunStatus, Status] = {
     "canceled": Status(final=True, of_steps=False, exit_code=130),
 }
 """All statuses of runs, in the order in which a run passes through them."""
-STEP_STATUSES: Mapping[StepStatus, Status] = {
-    cast(StepStatus, name): status for name, status in RUN_STATUSES.items() if status.of_steps
-}
-"""All statuses of steps."""
-
-
-def known_outcome(name: str) -> Outcome:
-    """The outcome of that name. `BenchwrightError` for one that a newer version recorded."""
-    try:
-        return Outcome(name)
-    except ValueError:
-        raise _newer("a sample", "outcome", name) from None
 
 
 def known_run_status(name: str, run_id: int) -> RunStatus:
@@ -100,7 +87,7 @@ def known_run_status(name: str, run_id: int) -> RunStatus:
     return cast(RunStatus, name)
 
 
-def _newer(what: str, noun: str, name: str) -> BenchwrightError:
+def _newer(what: str, noun: str, name: object) -> BenchwrightError:
     return BenchwrightError(
         f"{what} is recorded with the {noun} {name!r}, which this version does not know. "
         "A newer benchwright wrote it: upgrade"

@@ -191,12 +191,11 @@ def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:
 
 
 _TIMES = ("latency", "duration", "ttft", "seconds", "_ms", "elapsed")
-TIME_UNITS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9}
-"""Units of time by their symbols, and the seconds of each."""
 SECONDS_OF = {
-    **TIME_UNITS, "µs": 1e-6, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
+    "ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9, "µs": 1e-6, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0,
+    "h": 3600.0, "hours": 3600.0,
 }  # fmt: skip
-"""`TIME_UNITS` with further names for these units and with longer units."""
+"""The seconds of each unit of time, by its symbols and names."""
 _LOWER_IS_BETTER = re.compile(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"

@@ -120,25 +120,18 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def p_text(p_value: float) -> str:
-    """A p-value as every table writes it: never 0, and no more exact than it is.
+def p_text(p_value: float, *, named: bool = False) -> str:
+    """A p-value as tables write it: never 0, and no more exact than it is; `named` for a sentence.
 
     >>> p_text(0.0496), p_text(0.125), p_text(0.00743), p_text(2.4e-7), p_text(0.0), p_text(1.0)
     ('0.0496', '0.125', '0.0074', '< 0.001', '< 0.001', '1')
-    """
-    if p_value < 0.001:
-        return "< 0.001"
-    return f"{p_value:.3g}" if p_value >= 0.01 else f"{p_value:.4f}"
-
-
-def p_words(p_value: float) -> str:
-    """A p-value as part of a sentence.
-
-    >>> p_words(0.0312), p_words(0.0)
+    >>> p_text(0.0312, named=True), p_text(0.0, named=True)
     ('p = 0.0312', 'p < 0.001')
     """
-    text = p_text(p_value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    if p_value < 0.001:
+        return "p < 0.001" if named else "< 0.001"
+    text = f"{p_value:.3g}" if p_value >= 0.01 else f"{p_value:.4f}"
+    return f"p = {text}" if named else text
 
 
 def clause(text: object) -> str:
@@ -173,6 +166,9 @@ class MissingFieldError(BenchwrightError):
     """A row lacks a field that a template, or another part of the definition, needs.
 
     The message is composed only when it is read: a run over a million such rows lists twenty of them.
+
+    >>> print(MissingFieldError("question", {"id": 1, "questoin": "?"}))
+    field "question" is missing; the row has: id, questoin. Did you mean "questoin"? Map it with field_mapping={"questoin": "question"}
     """
 
     exit_code = 2
@@ -191,27 +187,18 @@ class MissingFieldError(BenchwrightError):
         """What is missing, which fields exist, the nearest name, and the mapping that would cure it."""
         if self._reason is not None:
             return self._reason if isinstance(self._reason, str) else self._reason()
-        return describe_missing(self.field, self._row or {})
+        names = list(self._row or {})
+        has = f"the row has: {listed(names)}" if names else "the row has no fields"
+        near = nearest(self.field, names)
+        if near is None:
+            return f'field "{self.field}" is missing; {has}'
+        return (
+            f'field "{self.field}" is missing; {has}. Did you mean "{near}"? '
+            f'Map it with field_mapping={{"{near}": "{self.field}"}}'
+        )
 
     def __str__(self) -> str:
         return self.message
-
-
-def describe_missing(field: str, row: Iterable[object]) -> str:
-    """Describe, in one or two sentences, a field that a row lacks, given the names it has.
-
-    >>> describe_missing("question", {"id": 1, "questoin": "?"})
-    'field "question" is missing; the row has: id, questoin. Did you mean "questoin"? Map it with field_mapping={"questoin": "question"}'
-    """
-    names = list(row)
-    has = f"the row has: {listed(names)}" if names else "the row has no fields"
-    near = nearest(field, names)
-    if near is None:
-        return f'field "{field}" is missing; {has}'
-    return (
-        f'field "{field}" is missing; {has}. Did you mean "{near}"? '
-        f'Map it with field_mapping={{"{near}": "{field}"}}'
-    )
 
 
 def nearest(name: str, known: Iterable[object]) -> str | None:

@@ -7,7 +7,7 @@ format has a module of the same name in `endpoints/_wires`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -18,22 +18,6 @@ ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 
 MODEL_TYPES: tuple[ModelType, ...] = get_args(ModelType)
 """All model types."""
-
-Api: TypeAlias = str
-"""Name of a wire format: one of `APIS`, or one that a plugin adds. Requests are built in OpenAI's form and translated to
-the other formats."""
-
-
-class KeyHeader(NamedTuple):
-    """Where requests carry the API key."""
-
-    name: str = "Authorization"
-    """The header."""
-    prefix: str = "Bearer "
-    """The text before the key."""
-
-
-_BEARER = KeyHeader()
 
 
 class WireFormat(Struct, frozen=True, kw_only=True):
@@ -51,8 +35,8 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """Whether it takes stop texts."""
     takes_tools: bool = False
     """Whether it takes tools and replies with tool calls."""
-    key_header: KeyHeader = _BEARER
-    """Where the API key goes."""
+    key_header: tuple[str, str] = ("Authorization", "Bearer ")
+    """The header that carries the API key, and the text before the key."""
     model_in: Literal["body", "url", "nothing"] = "body"
     """Where requests name the model."""
     model_lists: tuple[str, ...] = ("/v1/models",)
@@ -82,7 +66,4 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
     "triton": WireFormat(routes=("/generate_stream", "/generate"), model_in="url"),
     "mindie": WireFormat(routes=("/infer",), model_in="nothing"),
 }
-"""The built-in wire formats by name."""
-
-APIS: tuple[Api, ...] = tuple(WIRE_FORMATS)
-"""Names of the built-in wire formats."""
+"""The built-in wire formats by name; plugins add others. Requests are built in OpenAI's form and translated."""

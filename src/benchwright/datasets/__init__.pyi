@@ -25,4 +25,4 @@ from benchwright.datasets._meta import read_meta as read_meta
 from benchwright.datasets._open import DatasetRef as DatasetRef, open_dataset as open_dataset
 from benchwright.datasets._reader import DatasetReader as DatasetReader
 from benchwright.datasets._sampling import RowRange as RowRange, Sampling as Sampling
-from benchwright.datasets._values import Batch as Batch, Filter as Filter, PlacedRow as PlacedRow
+from benchwright.datasets._values import Chunk as Chunk, Filter as Filter, PlacedRow as PlacedRow

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row
-from benchwright.datasets._values import BadRowAt, Batch, Chunk, Chunks, Filter, FilterColumns, Source
+from benchwright.datasets._values import BadRowAt, Chunk, Chunks, Filter, FilterColumns, Source
 
 OnBad = Callable[[BadRow], None]
 
@@ -69,7 +69,7 @@ class DatasetReader:
     def __repr__(self) -> str:
         return f"DatasetReader({self.name!r})"
 
-    def batches(self, size: int = 512, on_bad: OnBad | None = None) -> Iterator[Batch]:
+    def batches(self, size: int = 512, on_bad: OnBad | None = None) -> Iterator[Chunk]:
         """All rows, `size` at a time; the last batch may be shorter.
 
         Bad rows go to `on_bad` and are left out; without it the first one raises DatasetError. Damage that hides all rows
@@ -118,7 +118,7 @@ class DatasetReader:
         or numbers that are not known."""
         return None if self._limit is None else range(self._limit)
 
-    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Chunk]:
         rows: list[Row] = []
         lines: list[int] = []
         with closing(self._kept(on_bad, limit)) as kept:
@@ -127,11 +127,11 @@ class DatasetReader:
                 lines += chunk.lines
                 full = len(rows) - len(rows) % size
                 for at in range(0, full, size):
-                    yield Batch(rows[at : at + size], lines[at : at + size])
+                    yield Chunk(rows[at : at + size], lines[at : at + size])
                 if full:
                     del rows[:full], lines[:full]
         if rows:
-            yield Batch(rows, lines)
+            yield Chunk(rows, lines)
 
     def _kept(self, on_bad: OnBad | None, limit: int | None) -> Chunks:
         """The rows of each chunk that pass. Bad rows after the last row within the limit are not reported."""

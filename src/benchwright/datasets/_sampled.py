@@ -20,7 +20,7 @@ from benchwright.datasets._sampling import (
     sample_indexes,
     sampling_notes,
 )
-from benchwright.datasets._values import Batch
+from benchwright.datasets._values import Chunk
 
 WINDOW_ROWS = 65_536
 """Most rows kept at a time if the plan is not in the order of the data; each further window costs a pass."""
@@ -69,7 +69,7 @@ class RangedReader(_ChoosingReader):
         """The number in the data of a row of the range."""
         return self._chosen()[number]
 
-    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Chunk]:
         rows, lines = [], []
         places = self._chosen()
         chosen = iter(places if limit is None else places[:limit])
@@ -87,10 +87,10 @@ class RangedReader(_ChoosingReader):
                 if following is None:
                     break
             while len(rows) >= size:
-                yield Batch(rows[:size], lines[:size])
+                yield Chunk(rows[:size], lines[:size])
                 rows, lines = rows[size:], lines[size:]
         while rows:
-            yield Batch(rows[:size], lines[:size])
+            yield Chunk(rows[:size], lines[:size])
             rows, lines = rows[size:], lines[size:]
 
     def _chosen(self) -> Sequence[int]:
@@ -152,17 +152,17 @@ class SampledReader(_ChoosingReader):
         inner = self._inner
         return {inner.place(number) for number in planned} if isinstance(inner, RangedReader) else planned
 
-    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Chunk]:
         rows: list[Row] = []
         lines: list[int] = []
         for row, line in self._planned(on_bad, limit):
             rows.append(row)
             lines.append(line)
             if len(rows) == size:
-                yield Batch(rows, lines)
+                yield Chunk(rows, lines)
                 rows, lines = [], []
         if rows:
-            yield Batch(rows, lines)
+            yield Chunk(rows, lines)
 
     def _planned(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
         if limit == 0:

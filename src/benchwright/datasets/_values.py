@@ -19,18 +19,6 @@ from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json
 _LISTED = 20
 
 
-class Batch(Struct, frozen=True):
-    """Consecutive rows of a dataset."""
-
-    rows: list[Row]
-    """The rows, fields already mapped."""
-    lines: list[int]
-    """The 1-based line where each row starts (its number if the format has no lines)."""
-
-    def __repr__(self) -> str:
-        return f"<Batch of {len(self.rows)} rows>"
-
-
 class Filter(Struct, frozen=True):
     """Keeps the rows where `str(row.get(field)) == value`: a missing field compares as the text `None`."""
 
@@ -98,12 +86,12 @@ class BadRowAt(NamedTuple):
 
 
 class Chunk(Struct):
-    """Rows that a reader returns together, and the bad rows between them."""
+    """Consecutive rows, and the bad rows between them."""
 
     rows: list[Row] = struct_field(default_factory=list)
-    """Good rows, as the data has them."""
+    """Good rows: of a file as the data has them, of a dataset with their fields mapped."""
     lines: list[int] = struct_field(default_factory=list)
-    """Where each good row starts."""
+    """The 1-based line where each good row starts (its number if the format has no lines)."""
     troubles: list[BadRowAt] = struct_field(default_factory=list)
     """Bad rows in the order of the data. Their position among the good rows is known, so that a bad row after the limit is
     never reported, no matter how the data was cut into chunks."""
@@ -119,6 +107,9 @@ class Chunk(Struct):
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.troubles)
+
+    def __repr__(self) -> str:
+        return f"<Chunk of {len(self.rows)} rows>"
 
 
 Chunks: TypeAlias = Generator[Chunk, None, None]

@@ -3,4 +3,4 @@ from benchwright.demo._server import (
     demo_server as demo_server,
     serve_demo as serve_demo,
 )
-from benchwright.demo._settings import DemoSettings as DemoSettings, FaultMix as FaultMix
+from benchwright.demo._settings import DemoSettings as DemoSettings, fault_mix as fault_mix

@@ -117,7 +117,7 @@ class DemoEndpoint:
                     self.retries += 1
                 attempts = attempt + 1
                 kind = self._faults.pick(request.payload, request.repeat, attempt)
-                failure = None if kind is None else FAULTS[kind]
+                failure = None if kind is None else FAULTS[kind][1]
                 if failure is None:
                     break
             if failure is not None:

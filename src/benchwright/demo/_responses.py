@@ -15,7 +15,7 @@ from benchwright.demo._forms import Form, served_at
 from benchwright.demo._http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
-from benchwright.demo._settings import DemoSettings, FaultKind, Faults
+from benchwright.demo._settings import DemoSettings, Faults
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
@@ -200,7 +200,7 @@ class Responder:
         pieces[0] = head + pieces[0]
         return Response(pieces, keep_alive, self._ttft_s, self._itl_s)
 
-    def _fault(self, request: HttpRequest, form: Form, stream: bool | None, kind: FaultKind) -> Response:
+    def _fault(self, request: HttpRequest, form: Form, stream: bool | None, kind: str) -> Response:
         counted = self.counters.faults
         counted[kind] = counted.get(kind, 0) + 1
         if kind == "rate_limited":

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import field
 
 from benchwright.core import RequestFailure, UsageError, suggest
 from benchwright.endpoints import ModelSettings
@@ -18,76 +18,62 @@ if TYPE_CHECKING:
 DEMO_VERSION = 2
 """Version of the demo model's answers; raised if it answers the same request differently. Part of its fingerprint."""
 
-FaultKind: TypeAlias = str
-"""A kind of fault: the name of a field of `FaultMix`."""
 ONE = 1 << 32
 """Number of values that a 32-bit draw can take."""
 
 
-class FaultMix(Struct, frozen=True):
-    """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
-
-    rate_limited: float = 4.0
-    """HTTP 429 with a Retry-After header."""
-    server_error: float = 2.0
-    """HTTP 500."""
-    unavailable: float = 1.0
-    """HTTP 503."""
-    dropped: float = 1.0
-    """The connection is closed without an answer."""
-    half_stream: float = 1.0
-    """The answer breaks off in the middle; without streaming, a body shorter than announced."""
-    html: float = 1.0
-    """Status 200 with a web page instead of JSON."""
-    timeout: float = 0.0
-    """No answer for `hang_s`, then a closed connection. Off unless requested: it makes runs slow."""
-
-    def __post_init__(self) -> None:
-        weights = self.weights()
-        if any(weight < 0 for _, weight in weights) or not any(weight for _, weight in weights):
-            raise UsageError("a fault mix needs weights of 0 or more, at least one above 0")
-
-    @classmethod
-    def parse(cls, text: str) -> FaultMix:
-        """Parse `kind` or `kind=weight,kind=weight`; kinds that are not named are left out.
-
-        >>> FaultMix.parse("html").html, FaultMix.parse("html").dropped
-        (1.0, 0.0)
-        """
-        weights = dict.fromkeys(FAULTS, 0.0)
-        for part in filter(None, (piece.strip() for piece in text.split(","))):
-            name, _, weight = part.partition("=")
-            name = name.strip().replace("-", "_")
-            if name not in weights:
-                kinds = ", ".join(weights)
-                raise UsageError(f"unknown fault kind {name!r}.{suggest(name, weights)} Known kinds: {kinds}")
-            try:
-                weights[name] = float(weight) if weight else 1.0
-            except ValueError:
-                raise UsageError(
-                    f"weight of {name!r} is {weight!r}; expected a number, as in {name}=2"
-                ) from None
-        return cls(**weights)
-
-    def weights(self) -> list[tuple[FaultKind, float]]:
-        """Kinds with their weights, in a fixed order."""
-        return [(kind, getattr(self, kind)) for kind in FAULTS]
-
-
-FAULTS: dict[FaultKind, RequestFailure] = {
-    "rate_limited": RequestFailure(
-        "rate_limited", "status 429: the demo model is over capacity, as it was set to be", 429
+FAULTS: dict[str, tuple[float, RequestFailure]] = {
+    # HTTP 429 with a Retry-After header
+    "rate_limited": (
+        4.0,
+        RequestFailure(
+            "rate_limited", "status 429: the demo model is over capacity, as it was set to be", 429
+        ),
     ),
-    "server_error": RequestFailure("server_error", "status 500: the demo model was set to fail", 500),
-    "unavailable": RequestFailure(
-        "server_error", "status 503: the demo model was set to be unavailable", 503
+    "server_error": (
+        2.0,
+        RequestFailure("server_error", "status 500: the demo model was set to fail", 500),
     ),
-    "dropped": RequestFailure("connection", "the demo model was set to drop the connection", None),
-    "half_stream": RequestFailure("broken_stream", "the demo model was set to break off in the middle", None),
-    "html": RequestFailure("bad_reply", "the demo model was set to send a web page instead of JSON", 200),
-    "timeout": RequestFailure("timeout", "the demo model was set not to answer in time", None),
+    "unavailable": (
+        1.0,
+        RequestFailure("server_error", "status 503: the demo model was set to be unavailable", 503),
+    ),
+    # the connection is closed without an answer
+    "dropped": (1.0, RequestFailure("connection", "the demo model was set to drop the connection", None)),
+    # without streaming, a body shorter than announced
+    "half_stream": (
+        1.0,
+        RequestFailure("broken_stream", "the demo model was set to break off in the middle", None),
+    ),
+    # status 200 with a web page
+    "html": (
+        1.0,
+        RequestFailure("bad_reply", "the demo model was set to send a web page instead of JSON", 200),
+    ),
+    # no answer for `hang_s`, then a closed connection; off unless requested, because it makes runs slow
+    "timeout": (0.0, RequestFailure("timeout", "the demo model was set not to answer in time", None)),
 }
-"""Each kind of fault and its failed reply in this process."""
+"""The kinds of fault, each with its usual weight and its failed reply in this process."""
+
+
+def fault_mix(text: str) -> dict[str, float]:
+    """The weights of the kinds of fault in `kind` or `kind=weight,kind=weight`; those that are not named have 0.
+
+    >>> [kind for kind, weight in fault_mix("html, half-stream=2").items() if weight]
+    ['half_stream', 'html']
+    """
+    weights = dict.fromkeys(FAULTS, 0.0)
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, _, weight = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in weights:
+            kinds = ", ".join(weights)
+            raise UsageError(f"unknown fault kind {name!r}.{suggest(name, weights)} Known kinds: {kinds}")
+        try:
+            weights[name] = float(weight) if weight else 1.0
+        except ValueError:
+            raise UsageError(f"weight of {name!r} is {weight!r}; expected a number, as in {name}=2") from None
+    return weights
 
 
 class DemoSettings(ModelSettings, frozen=True, kw_only=True):
@@ -110,8 +96,10 @@ class DemoSettings(ModelSettings, frozen=True, kw_only=True):
     """Which questions it gets wrong; another seed is another model of the same skill."""
     by_chance: bool = False
     """Whether it answers at random, whatever it could solve: the model `random`. The skill then has no effect."""
-    faults: FaultMix = field(default_factory=FaultMix)
-    """What the failures are."""
+    faults: dict[str, float] = field(
+        default_factory=lambda: {kind: usual for kind, (usual, _) in FAULTS.items()}
+    )
+    """What the failures are: relative weights of kinds in `FAULTS`. Only the proportions matter."""
     model_id: str = "demo"
     """Name in its replies."""
     parallelism: int = 16
@@ -139,6 +127,8 @@ class DemoSettings(ModelSettings, frozen=True, kw_only=True):
                 f"demo model: slots is {self.slots}, but replies take no time, so none would wait; "
                 "set ttft_ms or itl_ms too (--ttft-ms 100)"
             )
+        if min(self.faults.values()) < 0 or not any(self.faults.values()):
+            raise UsageError("a fault mix needs weights of 0 or more, at least one above 0")
         if self.parallelism < 1:
             raise UsageError(f"demo model: parallelism is {self.parallelism}; expected 1 or more")
 
@@ -197,17 +187,17 @@ class Faults:
     def __init__(self, settings: DemoSettings) -> None:
         self._chance = Chance(settings.seed ^ 0x5EED)
         self._limit = limit_of(settings.error_rate)
-        weights = [(kind, weight) for kind, weight in settings.faults.weights() if weight]
+        weights = [(kind, settings.faults[kind]) for kind in FAULTS if settings.faults.get(kind)]
         total = sum(weight for _, weight in weights)
         bounds = []
         reached = 0.0
         for kind, weight in weights:
             reached += weight / total
             bounds.append((kind, int(reached * ONE)))
-        self._bounds: list[tuple[FaultKind, int]] = bounds
+        self._bounds: list[tuple[str, int]] = bounds
         self._attempts: OrderedDict[int, int] = OrderedDict()
 
-    def pick(self, payload: bytes, repeat: int, attempt: int) -> FaultKind | None:
+    def pick(self, payload: bytes, repeat: int, attempt: int) -> str | None:
         """Choose the fault of one attempt of a request; `attempt` counts from 0."""
         bits = self._chance.bits(f"{repeat}/{attempt}/{payload.decode('utf-8', 'replace')}")
         if (bits & 0xFFFFFFFF) >= self._limit:
@@ -218,7 +208,7 @@ class Faults:
                 return kind
         return self._bounds[-1][0]
 
-    def pick_next(self, payload: bytes) -> FaultKind | None:
+    def pick_next(self, payload: bytes) -> str | None:
         """Choose the fault for a server, which sees only bodies: equal bodies are taken for attempts of one request."""
         key = self._chance.bits(payload.decode("utf-8", "replace"))
         attempt = self._attempts.pop(key, -1) + 1

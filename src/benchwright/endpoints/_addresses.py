@@ -10,15 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from benchwright.core import (
-    Api,
-    ConfigError,
-    WireFormat,
-    environment_secret,
-    key_in_url,
-    public_url,
-    url_owner,
-)
+from benchwright.core import ConfigError, WireFormat, environment_secret, key_in_url, public_url, url_owner
 from benchwright.endpoints._wires.formats import wire_format
 
 _TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
@@ -92,7 +84,7 @@ class Address(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def parse_address(url: str, api: Api = "openai") -> Address:
+def parse_address(url: str, api: str = "openai") -> Address:
     """Parse a model URL, with or without path, route and trailing slash.
 
     >>> parse_address("http://localhost:8000").url_of("/chat/completions")
@@ -162,7 +154,7 @@ def _quoted(text: str, safe: str) -> str:
     )
 
 
-def model_in_url(url: str, api: Api) -> str | None:
+def model_in_url(url: str, api: str) -> str | None:
     """The model that a URL names, if the wire format has models in its URLs.
 
     >>> model_in_url("http://h/v2/models/llama/generate", "triton")

@@ -313,8 +313,8 @@ def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, st
         "User-Agent": "benchwright",
     }
     if key is not None:
-        header = wire_format(settings.api).key_header
-        headers[header.name] = header.prefix + key
+        name, prefix = wire_format(settings.api).key_header
+        headers[name] = prefix + key
     ours = {name.lower(): name for name in headers}
     for name, value in settings.own_headers().items():
         headers[ours.get(name.lower(), name)] = value

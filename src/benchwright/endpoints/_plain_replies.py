@@ -18,19 +18,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
-from benchwright.core import (
-    FAST_PATHS,
-    MAX_DEPTH,
-    MOST_TOKENS,
-    CallTimes,
-    ModelReply,
-    ModelRequest,
-    Route,
-    TokenUsage,
-)
+from benchwright.core import FAST_PATHS, MAX_DEPTH, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
 from benchwright.endpoints._copies import may_have_copies, times_sent
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
+from benchwright.endpoints._replies import MOST_TOKENS
 from benchwright.endpoints._settings import SERVED_BY_DEMO
 from benchwright.endpoints._transport import Stamps
 from benchwright.endpoints._wires.alike import MOST_BYTES, Shapes
@@ -57,77 +49,70 @@ class _Usage(Struct, gc=False):
     completion_tokens_details: _Details | None = None
 
 
-class _Message(Struct, gc=False):
-    content: _Text
+class _Said(Struct, gc=False, kw_only=True):
     reasoning_content: _NoText = None
     reasoning: _NoText = None
     refusal: _NoText = None
     tool_calls: _NoList = None
+
+
+class _Message(_Said, gc=False, kw_only=True):
+    content: _Text
     function_call: None = None
 
 
-class _ChatChoice(Struct, gc=False):
+class _Delta(_Said, gc=False, kw_only=True):
+    content: str | None = None
+
+
+class _Choice(Struct, gc=False, kw_only=True):
+    index: Literal[0] | None = None
+    finish_reason: _End = None
+
+
+class _ChatChoice(_Choice, gc=False, kw_only=True):
     message: _Message
-    index: Literal[0] | None = None
-    finish_reason: _End = None
 
 
-class _CompletionsChoice(Struct, gc=False):
+class _CompletionsChoice(_Choice, gc=False, kw_only=True):
     text: _Text
-    index: Literal[0] | None = None
-    finish_reason: _End = None
     reasoning_content: _NoText = None
     reasoning: _NoText = None
     content: None = None
     logprobs: None = None
 
 
-class _ChatReply(Struct, gc=False):
-    choices: Annotated[list[_ChatChoice], Meta(min_length=1)]
-    usage: _Usage | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
-    id: str | int | None = None
-
-
-class _CompletionsReply(Struct, gc=False):
-    choices: Annotated[list[_CompletionsChoice], Meta(min_length=1)]
-    usage: _Usage | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
-    id: str | int | None = None
-
-
-class _Delta(Struct, gc=False):
-    content: str | None = None
-    reasoning_content: _NoText = None
-    reasoning: _NoText = None
-    refusal: _NoText = None
-    tool_calls: _NoList = None
-
-
-class _ChatPiece(Struct, gc=False):
+class _ChatPiece(_Choice, gc=False, kw_only=True):
     delta: _Delta
-    index: Literal[0] | None = None
-    finish_reason: _End = None
 
 
-class _CompletionsPiece(Struct, gc=False):
+class _CompletionsPiece(_Choice, gc=False, kw_only=True):
     text: str | None
-    index: Literal[0] | None = None
-    finish_reason: _End = None
 
 
-class _Event(Struct, gc=False):
+class _Body(Struct, gc=False, kw_only=True):
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
+
+
+class _ChatReply(_Body, gc=False, kw_only=True):
+    choices: Annotated[list[_ChatChoice], Meta(min_length=1)]
+    id: str | int | None = None
+
+
+class _CompletionsReply(_Body, gc=False, kw_only=True):
+    choices: Annotated[list[_CompletionsChoice], Meta(min_length=1)]
+    id: str | int | None = None
+
+
+class _Event(_Body, gc=False, kw_only=True):
     error: None = None
     id: str | None = None
     created: int | None = None
 
 
-class _ChatEvent(_Event, gc=False):
+class _ChatEvent(_Event, gc=False, kw_only=True):
     choices: Annotated[list[_ChatPiece], Meta(max_length=1)] | None = None
 
     def said(self) -> tuple[str, _End]:

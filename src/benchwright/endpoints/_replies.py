@@ -20,19 +20,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import (
-    MOST_TOKENS,
-    EchoedTokens,
-    JsonValue,
-    ModelReply,
-    ReplyStatus,
-    Route,
-    TokenUsage,
-)
+from benchwright.core import EchoedTokens, JsonValue, ModelReply, ReplyStatus, Route, TokenUsage
 from benchwright.endpoints._messages import Clean, words_of_json
 from benchwright.endpoints._reasoning import split_reasoning
 from benchwright.endpoints._settings import SERVED_BY_DEMO
 from benchwright.endpoints._transport import Stamps
+
+MOST_TOKENS = 10**9
+"""The largest count of tokens of one call that is believed."""
 
 
 class BadReply(Struct, frozen=True):

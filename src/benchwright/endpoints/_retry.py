@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import PERMANENT_FAILURES, CallTimes, FailureKind, RequestFailure
+from benchwright.core import CallTimes, FailureKind, RequestFailure
 from benchwright.endpoints._transport import Headers
 
 if TYPE_CHECKING:
@@ -18,8 +18,13 @@ Again: TypeAlias = Literal["never", "once", "yes"]
 """Whether another attempt makes sense. `once`: if a server has never answered, a second 200 that is not a reply shows that
 the URL is wrong; if it has answered, this is a failure like any other."""
 
-_SELDOM: dict[FailureKind, Again] = {"bad_reply": "once"}
-_SELDOM.update(dict.fromkeys(PERMANENT_FAILURES, "never"))
+_SELDOM: dict[FailureKind, Again] = {
+    "bad_reply": "once",
+    "rejected": "never",
+    "prompt_too_long": "never",
+    "budget": "never",
+    "step": "never",
+}
 """Kinds of failure that are not always worth another attempt. A kind that is missing here costs attempts, not samples."""
 _LONGEST_PAUSE_S = 30.0
 _TRANSIENT = frozenset({409, 424, 425})  # 424: TGI's status for failed generation

@@ -13,9 +13,7 @@ from msgspec.structs import replace
 
 from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import (
-    APIS,
     MODEL_TYPES,
-    Api,
     ConfigError,
     HidesFields,
     ModelRequest,
@@ -64,7 +62,7 @@ _NO_OPTION = ("requests_per_minute", "proxy", "http2")
 """Fields that no option of a run sets and that affect when and how a reply arrives, but not its content."""
 
 
-_DEFAULT_API: Api = APIS[0]
+_DEFAULT_API = "openai"
 """The format of a server whose settings name none. Fingerprints leave it out."""
 
 
@@ -88,7 +86,7 @@ Write http://localhost:8000
     """The model's name, as the server knows it."""
     model_type: ModelType = "chat"
     """How requests are sent to the model."""
-    api: Api = _DEFAULT_API
+    api: str = _DEFAULT_API
     """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that contains the key. The key itself is never part of the settings."""

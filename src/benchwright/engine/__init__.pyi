@@ -1,4 +1,4 @@
-from benchwright.engine._cost_estimate import estimated_cost as estimated_cost, tokens_cost as tokens_cost
+from benchwright.engine._cost_estimate import estimated_cost as estimated_cost
 from benchwright.engine._feed import WorkItem as WorkItem, failed_score as failed_score
 from benchwright.engine._group import (
     RunGroup as RunGroup,

@@ -6,14 +6,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchwright.core import (
-    CallRecord,
-    ModelReply,
-    ModelRequest,
-    Route,
-    call_key,
-    row_hash,
-)
+from benchwright.core import CallRecord, ModelReply, ModelRequest, Route, row_hash, step_key
 from benchwright.engine._threads import DaemonThreads
 
 if TYPE_CHECKING:
@@ -108,7 +101,7 @@ class SampleCalls:
     def ask(self, request: ModelRequest, part: str | None = None) -> Coroutine[Any, Any, ModelReply]:
         """Send a request, or take the reply from the record."""
         calls, item = self._calls, self.item
-        key = None if part is None else call_key(item.sample_id, item.repeat, part)
+        key = None if part is None else step_key("call", item.sample_id, item.repeat, part)
         return calls.ledger.call(key, request, calls.endpoint, calls.identity, self)
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import Price, Prices, find_prices
+from benchwright.config import Price, Prices
 from benchwright.core import ConfigError, JsonObject, JsonValue, RunSummary
 from benchwright.engine._settings import RunSettings
-from benchwright.store import TakenOver
+from benchwright.store import RecordedStep
 
 
 class RunPrices(Struct, frozen=True):
@@ -64,7 +64,7 @@ class RunPrices(Struct, frozen=True):
 
 def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
     """The prices for a run. Raises ConfigError, before anything is spent, if `--max-cost` needs an unknown price."""
-    known = find_prices(Path(settings.cwd), settings.prices)
+    known = Prices.near(Path(settings.cwd), settings.prices)
     asks = spec.response_field is None and settings.rescored_from is None
     judges, unclear = judge_prices(known, spec)
     found = RunPrices(model_price(known, spec, settings), judges, unclear)
@@ -141,32 +141,13 @@ def _refuse_too_little(spec: BenchmarkSpec, settings: RunSettings, found: RunPri
         )
 
 
-class _Tokens(Struct):
-    """Token counts of several replies together; `cached` tokens are part of the prompt."""
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int = 0
-
-    def cost(self, price: Price) -> float:
-        return price.cost(self.prompt, self.completion, self.cached)
-
-    def add(self, usage: Sequence[Any]) -> None:
-        """Count the tokens of one stored reply."""
-        self.prompt += usage[0]
-        self.completion += usage[1]
-        self.cached += usage[3] if len(usage) > 3 else 0
-
-    def without(self, other: _Tokens) -> _Tokens:
-        return _Tokens(
-            max(0, self.prompt - other.prompt),
-            max(0, self.completion - other.completion),
-            max(0, self.cached - other.cached),
-        )
+_Tokens: TypeAlias = "Counter[str]"
+"""Tokens of several replies together: `prompt`, of which some are `cached`, and `completion`."""
+_NONE = {"prompt": 0, "completion": 0, "cached": 0}
 
 
 def run_cost(
-    summary: RunSummary, prices: RunPrices, taken_over: Iterable[TakenOver]
+    summary: RunSummary, prices: RunPrices, taken_over: Iterable[tuple[str, RecordedStep]]
 ) -> dict[str, Any] | None:
     """The cost of a run's replies, and the part of it that the run itself `spent`; None if no price is known.
 
@@ -189,35 +170,39 @@ def run_cost(
     return {**found, "judges": judges}
 
 
-def _paid_before(taken_over: Iterable[TakenOver]) -> dict[str | None, _Tokens]:
+def _paid_before(taken_over: Iterable[tuple[str, RecordedStep]]) -> dict[str | None, _Tokens]:
     """Tokens of the replies that came from other runs, by the judge's model, and those of the model under test."""
-    found: dict[str | None, _Tokens] = defaultdict(_Tokens)
-    for call in taken_over:
+    found: dict[str | None, _Tokens] = defaultdict(Counter)
+    for key, call in taken_over:
         usage = orjson.loads(call.output).get("u")
-        if usage is None or "/m" in call.key:  # requests of a scorer to the model are in no sum of tokens
+        if usage is None or "/m" in key:  # requests of a scorer to the model are in no sum of tokens
             continue
         judge = None
-        if call.key.startswith("judge/"):
+        if key.startswith("judge/"):
             judge = "" if call.input is None else str(orjson.loads(call.input).get("model", ""))
-        found[judge].add(usage)
+        found[judge].update(prompt=usage[0], completion=usage[1], cached=usage[3] if len(usage) > 3 else 0)
     return found
+
+
+def _counted(prompt: int, completion: int, cached: int) -> _Tokens:
+    return Counter(prompt=prompt, completion=completion, cached=cached)
 
 
 def _tokens(summary: RunSummary) -> tuple[_Tokens, float]:
     if summary.prompt_tokens is not None:
-        return _Tokens(summary.prompt_tokens, summary.completion_tokens or 0, summary.cached_tokens), 1.0
+        return _counted(summary.prompt_tokens, summary.completion_tokens or 0, summary.cached_tokens), 1.0
     part = summary.partly_counted
     if part is None:
-        return _Tokens(), 0.0
-    counted = _Tokens(part["prompt_tokens"], part["completion_tokens"], summary.cached_tokens)
+        return Counter(), 0.0
+    counted = _counted(part["prompt_tokens"], part["completion_tokens"], summary.cached_tokens)
     return counted, part["samples"] / part["of"]
 
 
 def _amount(price: Price, tokens: _Tokens, before: _Tokens | None, coverage: float) -> dict[str, Any]:
-    spent = tokens if before is None else tokens.without(before)
+    spent = tokens if before is None else tokens - before  # at least 0 of each
     if not coverage:
         return price.figures(None, None, coverage)
-    return price.figures(tokens.cost(price), spent.cost(price), coverage)
+    return price.figures(price.cost(**_NONE | tokens), price.cost(**_NONE | spent), coverage)
 
 
 def _judges_cost(
@@ -230,7 +215,7 @@ def _judges_cost(
         if price is not None:
             counted = took["requests"] - took["failed"]
             coverage = 1 - took["uncounted"] / counted if counted > 0 else 1.0
-            tokens = _Tokens(took["prompt_tokens"], took["completion_tokens"], took["cached_tokens"])
+            tokens = _counted(took["prompt_tokens"], took["completion_tokens"], took["cached_tokens"])
             found[name] = _amount(price, tokens, paid_before.get(name), coverage)
     return found or None
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from benchwright.benchmarks import Answer, AskableRows
-from benchwright.core import ModelReply, ModelRequest, Outcome, RunFailedError, SampleRecord, encode_sample
+from benchwright.core import ModelReply, ModelRequest, Outcome, RunFailedError, SampleRecord
 from benchwright.endpoints import AdaptedEndpoint, Endpoint, OpenEndpoint
 from benchwright.engine._calls import Calls, RequestIdentity, SampleCalls
 from benchwright.engine._feed import Feed, WorkItem
@@ -159,12 +159,12 @@ async def _work(parts: RunParts) -> None:
         progress.in_flight += 1
         try:
             record = await do(item)
-            if isinstance(record, OpenSample):
-                if record.calls and not item.replaces:  # else its earlier failure stays on record
-                    await journal.keep(item, record.calls)
+            if isinstance(record, tuple):
+                if record and not item.replaces:  # else its earlier failure stays on record
+                    await journal.keep(item, record)
                 return
             if item.recorded is None:
-                await append(encode_sample(record))
+                await append(record.to_steps())
             else:
                 await journal.finish(item, record)
         finally:

@@ -9,12 +9,12 @@ from copy import deepcopy
 
 from msgspec import Struct
 
-from benchwright.core import Outcome, Row, decode_score, load_json, sample_of, score_key
-from benchwright.datasets import Batch
+from benchwright.core import Outcome, Row, SampleRecord, load_json, sample_of, step_key
+from benchwright.datasets import Chunk
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
 from benchwright.engine._threads import DaemonThreads
-from benchwright.store import StepOutput, Store
+from benchwright.store import RecordedStep, Store
 
 
 class WorkItem(Struct, frozen=True):
@@ -28,7 +28,7 @@ class WorkItem(Struct, frozen=True):
     """The row after field mapping."""
     copy: int = 0
     """The number of this row among rows with the same prompt. Copies are treated as repeats and never share a reply."""
-    recorded: Mapping[str, StepOutput] | None = None
+    recorded: Mapping[str, RecordedStep] | None = None
     """The calls that an earlier start recorded for it, by key; None if nothing is recorded."""
     replaces: tuple[str, ...] = ()
     """If it failed in an earlier start: the kinds of its recorded steps that its new record replaces."""
@@ -41,7 +41,7 @@ class Feed:
 
     def __init__(
         self,
-        batches: Iterator[Batch],
+        batches: Iterator[Chunk],
         *,
         repeats: int,
         store: Store,
@@ -66,7 +66,7 @@ class Feed:
         self._ended = False
         self._loading = asyncio.Lock()
         self._threads = DaemonThreads(1, "benchwright-rows")
-        self._ahead: asyncio.Task[Batch | None] | None = None
+        self._ahead: asyncio.Task[Chunk | None] | None = None
 
     def take(self) -> WorkItem | None:
         """The next sample if one is ready, without waiting."""
@@ -116,7 +116,7 @@ class Feed:
             return
         for index, (row, line) in enumerate(zip(batch.rows, batch.lines, strict=True), first):
             for repeat in range(repeats):
-                key = score_key(index, repeat)
+                key = step_key("score", index, repeat)
                 recorded = calls.get(sample_of(key))
                 replaces: tuple[str, ...] = ()
                 if key in scored:
@@ -129,31 +129,31 @@ class Feed:
                 own = deepcopy(row) if repeats > 1 else row
                 ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces, line))
 
-    def _replaced(self, score: StepOutput, calls: Mapping[str, StepOutput]) -> tuple[str, ...]:
+    def _replaced(self, score: RecordedStep, calls: Mapping[str, RecordedStep]) -> tuple[str, ...]:
         """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept, because they were paid
         for, if only the scorer or its judge failed, or a later request of the sample did. A reply that is empty, cut off or a
         refusal is requested again."""
         if not self._retry_failed or not failed_score(score.output):
             return ()
-        outcome = decode_score(score.output).outcome
+        outcome = SampleRecord.from_score(score.output).outcome
         later = outcome is Outcome.REQUEST_FAILED and any(
             key.startswith("call/") and _is_answer(call) for key, call in calls.items()
         )
         return ("judge", "score") if later or outcome is Outcome.SCORER_FAILED else ("call", "judge", "score")
 
-    def _recorded(self, first: int) -> tuple[dict[str, StepOutput], dict[str, dict[str, StepOutput]]]:
+    def _recorded(self, first: int) -> tuple[dict[str, RecordedStep], dict[str, dict[str, RecordedStep]]]:
         """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""
         last = self._next_index - 1
-        calls: dict[str, dict[str, StepOutput]] = {}
+        calls: dict[str, dict[str, RecordedStep]] = {}
         for kind in ("call", "judge"):
             for key, output in self._store.recorded(self._run_id, kind, first, last).items():
                 calls.setdefault(sample_of(key), {})[key] = output
         return self._store.recorded(self._run_id, "score", first, last), calls
 
-    async def _read(self) -> Batch | None:
+    async def _read(self) -> Chunk | None:
         return await self._threads.run(next, self._batches, None)
 
-    def _count_recorded(self, score: StepOutput) -> None:
+    def _count_recorded(self, score: RecordedStep) -> None:
         self._progress.done += 1
         self._progress.recorded += 1
         if failed_score(score.output):
@@ -163,15 +163,15 @@ class Feed:
 
 def failed_score(output: bytes) -> bool:
     """Whether a recorded sample has no scores, so that it may be sent again."""
-    return decode_score(output).scores is None
+    return SampleRecord.from_score(output).scores is None
 
 
-def _kept(calls: Mapping[str, StepOutput], replaces: tuple[str, ...]) -> dict[str, StepOutput]:
+def _kept(calls: Mapping[str, RecordedStep], replaces: tuple[str, ...]) -> dict[str, RecordedStep]:
     """The recorded calls of a failed sample whose replies are used again."""
     return {
         key: call for key, call in calls.items() if key.partition("/")[0] not in replaces and _is_answer(call)
     }
 
 
-def _is_answer(call: StepOutput) -> bool:
+def _is_answer(call: RecordedStep) -> bool:
     return "x" not in load_json(call.output)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
-from benchwright.core import CallRecord, RunOwnedError, SampleRecord, call_key, call_step, encode_sample
+from benchwright.core import CallRecord, RunOwnedError, SampleRecord, step_key
 from benchwright.engine._feed import WorkItem
 from benchwright.store import StepWriter, Store, StoreError
 
@@ -29,11 +29,11 @@ class RunJournal:
         A full disk or a lost lease is reported when the next record is stored. It must not prevent an `async` scorer from
         being awaited.
         """
-        own = call_key(item.sample_id, item.repeat)
+        own = step_key("call", item.sample_id, item.repeat)
         if item.recorded is not None:
             self._forget_replaced(item, calls)
         try:
-            return self._writer.append([call_step(call, own) for call in calls])
+            return self._writer.append([call.to_step(own) for call in calls])
         except (StoreError, RunOwnedError) as error:
             failed = asyncio.get_running_loop().create_future()
             failed.set_exception(error)
@@ -43,17 +43,17 @@ class RunJournal:
     def finish(self, item: WorkItem, record: SampleRecord) -> asyncio.Future[None]:
         """Store a sample with its calls; the future is done when they are committed."""
         if item.replaces:
-            return self._writer.replace(item.replaces, encode_sample(record))
+            return self._writer.replace(item.replaces, record.to_steps())
         if item.recorded is not None:
             self._forget_replaced(item, record.calls)
-        return self._writer.append(encode_sample(record))
+        return self._writer.append(record.to_steps())
 
     def _forget_replaced(self, item: WorkItem, calls: Sequence[CallRecord]) -> None:
         """Forget recorded calls that were made again: the recorded reply belonged to another request, or a secret was removed
         from it, so that its score might differ."""
         recorded = item.recorded or {}
         for call in calls:
-            key = call.key or call_key(item.sample_id, item.repeat)
+            key = call.key or step_key("call", item.sample_id, item.repeat)
             if key in recorded:
                 self._store.forget_step(self._run_id, key)
 

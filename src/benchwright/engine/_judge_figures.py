@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from msgspec import Struct, structs
 
 from benchwright.scorers import GRADE_OF, SCORE_OF
 from benchwright.store import Store
@@ -14,43 +13,42 @@ from benchwright.store import Store
 _BATCH = 1000
 
 
-class _Took(Struct):
-    """The effort of one judge."""
-
-    requests: int = 0
-    failed: int = 0
-    asked_again: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    uncounted: int = 0
+_FIGURES = (
+    "requests",
+    "failed",
+    "asked_again",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "uncounted",
+)
 
 
 def judge_figures(store: Store, run_id: int, rows: int) -> dict[str, dict[str, int]]:
     """The effort of each judge, by model."""
-    found: dict[str, _Took] = {}
+    found: dict[str, dict[str, int]] = {}
     if not store.count_steps(run_id, "judge"):
         return {}
     for first in range(0, rows, _BATCH):
         for call in store.calls(run_id, first, first + _BATCH - 1, "judge").values():
             body = {} if call.input is None else orjson.loads(call.input)
-            took = found.setdefault(str(body.get("model", "")), _Took())
+            took = found.setdefault(str(body.get("model", "")), dict.fromkeys(_FIGURES, 0))
             _add(took, body, orjson.loads(call.output))
-    return {model: structs.asdict(took) for model, took in found.items()}
+    return found
 
 
-def _add(took: _Took, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
-    took.requests += 1
-    took.failed += reply["s"] != "answered"
+def _add(took: dict[str, int], body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
+    took["requests"] += 1
+    took["failed"] += reply["s"] != "answered"
     # A first question is one message; a repeated one also contains the unreadable reply.
-    took.asked_again += len(body.get("messages") or ()) > 1
+    took["asked_again"] += len(body.get("messages") or ()) > 1
     usage = reply.get("u")
     if usage is not None:
-        took.prompt_tokens += usage[0]
-        took.completion_tokens += usage[1]
-        took.cached_tokens += usage[3] if len(usage) > 3 else 0
+        took["prompt_tokens"] += usage[0]
+        took["completion_tokens"] += usage[1]
+        took["cached_tokens"] += usage[3] if len(usage) > 3 else 0
     elif "x" not in reply:
-        took.uncounted += 1
+        took["uncounted"] += 1
 
 
 def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:

@@ -20,11 +20,9 @@ from benchwright.core import (
     ModelReply,
     ModelRequest,
     RequestFailure,
-    call_key,
     encode_json,
     is_redacted,
-    reply_from_json,
-    reply_to_json,
+    step_key,
 )
 from benchwright.endpoints import setting_advice
 
@@ -110,7 +108,7 @@ class CallLedger:
             identity.findings.saw(reply.served)
         if stop.limits_tokens:
             self._account(request, reply)
-        record, started = reply_to_json(reply), reply.started_at
+        record, started = reply.to_json(), reply.started_at
         kept = request.payload if request.record is None else request.record
         call = CallRecord(
             key or "", digest, kept, encode_json(record), failure is None, started, started + record["l"]
@@ -145,7 +143,7 @@ class CallLedger:
         now = time.time()
         kept = request.payload if request.record is None else request.record
         sample.add(CallRecord(key or "", digest, kept, output, False, now, now))
-        reply = reply_from_json(orjson.loads(output))
+        reply = ModelReply.from_json(orjson.loads(output))
         if reply.served is not None:
             identity.findings.saw(reply.served)
         return reply
@@ -158,10 +156,10 @@ def recorded_reply(
     was removed from it. Older versions did not number equal requests."""
     if item.recorded is None:
         return None
-    known = item.recorded.get(key or call_key(item.sample_id, item.repeat))
+    known = item.recorded.get(key or step_key("call", item.sample_id, item.repeat))
     if known is None or known.input_hash not in (digest, identity.hash(request)) or is_redacted(known.output):
         return None
-    return reply_from_json(orjson.loads(known.output))
+    return ModelReply.from_json(orjson.loads(known.output))
 
 
 def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:

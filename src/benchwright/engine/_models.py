@@ -17,11 +17,10 @@ from benchwright.config import (
     RECORDED,
     ConfigFile,
     ModelConfig,
+    Profile,
     RunOptions,
-    find_profile,
-    provider_model,
 )
-from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, nearest, suggest
+from benchwright.core import LEFT_OUT, ConfigError, UsageError, is_secret_name, nearest, suggest
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine._loop import in_event_loop
@@ -116,11 +115,11 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
     address = options.address
     name = options.model
     configured = config.models if config is not None else {}
-    model = None if name is None else configured.get(name) or provider_model(name)
+    model = None if name is None else configured.get(name) or ModelConfig.of_provider(name)
     if model is not None:
         _refuse_description(options, model, address)
         return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
-    profile = None if name is None else find_profile(name)
+    profile = None if name is None else Profile.find(name)
     if profile is not None:
         if options.api not in (None, profile.api):
             raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
@@ -187,7 +186,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     given = options.given()
     optional |= {name: given[option.name] for name, option in _ATTEMPTS.items() if option.name in given}
     optional["verify"] = model.certificates(options.verify, options.ca_file)
-    api: Api = _first(options.api, model.api)
+    api: str = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
     format = wire_format(api)
     if options.model_type == "chat" and not format.takes_messages:

@@ -19,9 +19,8 @@ from benchwright.core import (
     RunSummary,
     SampleRecord,
     as_json,
-    encode_sample,
     open_artifacts,
-    score_key,
+    step_key,
 )
 from benchwright.endpoints import (
     AdaptedEndpoint,
@@ -468,10 +467,10 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
         SampleRecord(number, repeat, None, Outcome.SKIPPED, error=reason, started_at=now, finished_at=now)
         for number, reason in enumerate(reasons, first)
         for repeat in range(prepared.settings.repeats)
-        if score_key(number, repeat) not in known
+        if step_key("score", number, repeat) not in known
     ]
     if samples:
-        await writer.append([row for sample in samples for row in encode_sample(sample)])
+        await writer.append([row for sample in samples for row in sample.to_steps()])
     return [str(sample.error) for sample in samples]
 
 

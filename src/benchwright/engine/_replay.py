@@ -16,11 +16,10 @@ from benchwright.core import (
     ModelRequest,
     RequestFailure,
     Row,
-    call_key,
     is_redacted,
     moved_key,
     row_hash,
-    score_key,
+    step_key,
 )
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import RequestIdentity, SampleCalls
@@ -28,7 +27,7 @@ from benchwright.engine._feed import WorkItem
 from benchwright.engine._journal import KnownReplies
 from benchwright.engine._ledger import CallLedger, recorded_reply
 from benchwright.engine._worker import Answering
-from benchwright.store import CallStep, Store
+from benchwright.store import RecordedStep, Store
 
 
 class NotAskedError(BenchwrightError):
@@ -96,11 +95,11 @@ class RecordedReplies:
             output = await self._ledger.known_elsewhere(digest)
         return output
 
-    def _call(self, key: str | None, sample: SampleCalls) -> CallStep | None:
+    def _call(self, key: str | None, sample: SampleCalls) -> RecordedStep | None:
         """The call that the earlier run recorded. Its row may have another number there because of other filters, limits
         or order; then it is found by content."""
         item = sample.item
-        key = key or call_key(item.sample_id, item.repeat)
+        key = key or step_key("call", item.sample_id, item.repeat)
         there = self._places.get(item.sample_id)
         if there is None:
             there = self._places[item.sample_id] = self._row_there(item, row_hash(sample.row))
@@ -127,17 +126,17 @@ class SourceBlocks:
     def __init__(self, store: Store, source: int) -> None:
         self._store = store
         self._source = source
-        self._blocks: dict[int, tuple[dict[str, CallStep], dict[str, bytes]]] = {}
+        self._blocks: dict[int, tuple[dict[str, RecordedStep], dict[str, bytes]]] = {}
 
-    def call(self, sample_id: int, key: str) -> CallStep | None:
+    def call(self, sample_id: int, key: str) -> RecordedStep | None:
         """A call of a row."""
         return self._block(sample_id)[0].get(key)
 
     def row_hash(self, sample_id: int, repeat: int) -> bytes | None:
         """Hash of the content of a sample's row; None if the sample is not recorded."""
-        return self._block(sample_id)[1].get(score_key(sample_id, repeat))
+        return self._block(sample_id)[1].get(step_key("score", sample_id, repeat))
 
-    def _block(self, sample_id: int) -> tuple[dict[str, CallStep], dict[str, bytes]]:
+    def _block(self, sample_id: int) -> tuple[dict[str, RecordedStep], dict[str, bytes]]:
         number = sample_id // _BLOCK_ROWS
         found = self._blocks.get(number)
         if found is None:

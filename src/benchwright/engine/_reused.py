@@ -18,7 +18,7 @@ def reused_replies(store: Store, run: RunRecord) -> dict[str, Any]:
     since = _own_since(store, run)
     count = older = 0
     oldest, newest = float("inf"), 0.0
-    for call in store.taken_over(run.id):
+    for _, call in store.taken_over(run.id):
         count += 1
         requested = orjson.loads(call.output).get("at") or 0.0
         older += requested < since

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from benchwright.benchmarks import Generation
 from benchwright.config import BY_NAME, Decides
 from benchwright.core import JsonObject, ModelType, as_json
-from benchwright.demo import DemoSettings, FaultMix
+from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
 
@@ -146,8 +146,6 @@ class RunSettings(Struct, frozen=True, kw_only=True):
         values = dict(record)
         model = dict(values.pop("model"))
         kind = model.pop("kind")
-        if "faults" in model:
-            model["faults"] = FaultMix(**model["faults"])
         endpoint = MODEL_KINDS[kind](**model)
         steps = values.get("steps")
         # JSON has lists where the settings have tuples.

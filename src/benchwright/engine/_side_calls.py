@@ -12,7 +12,7 @@ from benchwright.core import (
     ModelRequest,
     Route,
     encode_json,
-    judge_key,
+    step_key,
 )
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._calls import Calls, SampleCalls
@@ -73,7 +73,7 @@ class JudgeCalls:
         item = sample.item
         if self._shares is not None:
             self._shares.enter(item)
-        key = judge_key(item.sample_id, item.repeat, number)
+        key = step_key("judge", item.sample_id, item.repeat, f"{number:03d}")
         reply = await self._calls(call.config).ask(key, judge_request(call, item.repeat), sample)
         return judge_text(reply)
 

@@ -14,19 +14,18 @@ from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import (
     DEMO_NOTE,
     DEMO_REPLIES_NOTE,
-    OUTCOMES,
     REDACTED,
-    WITHOUT_REPLY,
     Information,
     JsonObject,
     MetricSummary,
     NoteGrade,
+    Outcome,
     RecordColumns,
     RunSummary,
+    SampleRecord,
     is_unanswered,
     lower_is_better,
     percent,
-    score_columns,
 )
 from benchwright.engine._judge_figures import judge_figures, verdicts_in
 from benchwright.engine._manifest import change_notes
@@ -89,7 +88,7 @@ def summarise(
         rows=rows,
         repeats=repeats,
         evaluated=evaluated,
-        outcomes={outcome.value: sums.counts.get(outcome.value, 0) for outcome in OUTCOMES},
+        outcomes={outcome.value: sums.counts.get(outcome.value, 0) for outcome in Outcome},
         metrics=metrics,
         failed=failed,
         comparable=not problems,
@@ -177,7 +176,9 @@ class _RunSums:
             self._counted,
             {"prompt_tokens": self._prompt_tokens, "completion_tokens": self._completion_tokens},
         )
-        replied = self.counts.total() - sum(self.counts[outcome] for outcome in WITHOUT_REPLY)
+        replied = self.counts.total() - sum(
+            self.counts[outcome] for outcome in Outcome if not outcome.has_reply
+        )
         if counted >= replied > 0:
             return {**found, "partly_counted": None}
         partly = {"samples": counted, "of": replied, **found} if counted else None
@@ -249,10 +250,10 @@ def _in_blocks(
         outputs.append(output)
         size += len(output)
         if size >= _BLOCK_BYTES or len(outputs) >= _BLOCK_ROWS:
-            yield indices, score_columns(outputs)
+            yield indices, SampleRecord.columns(outputs)
             indices, outputs, size = [], [], 0
     if outputs:
-        yield indices, score_columns(outputs)
+        yield indices, SampleRecord.columns(outputs)
 
 
 def _by_origin(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from time import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -45,11 +45,8 @@ Answering: TypeAlias = Callable[[Row, int, Asking], Coroutine[Any, Any, Answer]]
 """Gets the model's answer for a row and repeat, like `Strategy.answer`."""
 
 
-class OpenSample(NamedTuple):
-    """A sample that a budget or a stop cut off. A resumed run sends it again."""
-
-    calls: tuple[CallRecord, ...]
-    """Its finished calls, which are paid for."""
+OpenSample: TypeAlias = tuple[CallRecord, ...]
+"""A sample that a budget or a stop cut off: its finished calls, which are paid for. A resumed run sends it again."""
 
 
 class RunContext(Struct):
@@ -157,7 +154,7 @@ class SampleWorker:
         sample = SampleCalls(self._calls, item, row, None if item.replaces else self._journal)
         answer = await self._answer(item.row, item.repeat, sample)
         if sample.cut_off:
-            return OpenSample(sample.calls)
+            return sample.calls
         scoring = self._scoring
         if scoring.pace.in_threads and (stored := sample.store_early()) is not None:
             # Stored first: a scorer that never releases the interpreter lock must not lose a paid reply.
@@ -171,7 +168,7 @@ class SampleWorker:
             sample.store_early()
             scored = await scored
             if sample.cut_off:  # a call of the scorer, to a judge or the model, could no longer be sent
-                return OpenSample(sample.calls)
+                return sample.calls
         record = _record(sample, answer, scored, started)
         if scored.scores is not None:
             return record

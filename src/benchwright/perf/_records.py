@@ -23,7 +23,6 @@ from benchwright.core import (
     known_secrets,
     marked_as_redacted,
     open_artifacts,
-    reply_to_json,
 )
 from benchwright.perf._journal import Journal, Journals
 from benchwright.perf._plan import PlannedRequest
@@ -131,7 +130,7 @@ def record_of(
 def _kept(reply: ModelReply) -> str:
     """The part of a reply that a scorer may see: its content without times, so that equal replies compare equal."""
     timeless = replace(reply, times=CallTimes(), started_at=0.0, usage=None, attempts=1, served=None)
-    return encode_json(reply_to_json(timeless)).decode()
+    return encode_json(timeless.to_json()).decode()
 
 
 def unsent_record(

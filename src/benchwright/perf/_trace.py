@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import TIME_UNITS, MissingFieldError, Row, UsageError, describe_missing
+from benchwright.core import SECONDS_OF, MissingFieldError, Row, UsageError
 from benchwright.perf._texts import TextMaker
 
 
@@ -30,9 +30,9 @@ class TraceStamps(Struct, frozen=True):
         """The timestamp of a row, in seconds. Raises MissingFieldError if it is missing or not a time."""
         if self.field not in row:
             cure = "Name another column with --trace-field"
-            raise MissingFieldError(self.field, reason=f"{describe_missing(self.field, row)}. {cure}")
+            raise MissingFieldError(self.field, reason=f"{MissingFieldError(self.field, row)}. {cure}")
         value = row[self.field]
-        found = _iso(value) if self.unit == "iso" else _number(value, TIME_UNITS[self.unit])
+        found = _iso(value) if self.unit == "iso" else _number(value, SECONDS_OF[self.unit])
         if found is None:
             what = "a date and a time, as in 2026-01-31T12:00:00Z" if self.unit == "iso" else "a number"
             raise MissingFieldError(

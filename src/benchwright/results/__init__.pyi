@@ -121,7 +121,6 @@ from benchwright.results._sample_columns import (
 from benchwright.results._sample_document import sample_document as sample_document
 from benchwright.results._samples import (
     Predicted as Predicted,
-    RecordedCall as RecordedCall,
     RunSamples as RunSamples,
     SampleDetails as SampleDetails,
     SampleList as SampleList,
@@ -154,3 +153,4 @@ from benchwright.results._workflows import (
     recorded_events as recorded_events,
     value_of as value_of,
 )
+from benchwright.store import RecordedStep as RecordedStep

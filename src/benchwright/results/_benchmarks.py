@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from benchwright.core import (
-    OUTCOMES,
     JsonObject,
     MetricSummary,
     NotFoundError,
@@ -212,7 +211,7 @@ def benchmark_view(run: RunRecord) -> RunView:
         counted=f"{summary.evaluated:,}",
         headline=_headline(summary),
         figure=_figure(summary),
-        outcomes=tuple(summary.outcomes.get(outcome, 0) for outcome in OUTCOMES),
+        outcomes=tuple(summary.outcomes.get(outcome, 0) for outcome in Outcome),
     )
 
 

@@ -15,11 +15,11 @@ from benchwright.core import (
     MAX_TOKENS_FIELD,
     JsonValue,
     RecordColumns,
+    SampleRecord,
     canonical_json,
     fails_in,
-    load_exact_each,
+    load_each,
     row_hash,
-    score_columns,
 )
 
 _BLOCK = 500
@@ -138,7 +138,7 @@ class Clusters:
         last = -1
         known = self._numbers.get
         while block := list(islice(samples, _BLOCK)):
-            records = score_columns([each[3] for each in block])
+            records = SampleRecord.columns([each[3] for each in block])
             rows, _, digests, _ = zip(*block, strict=True)
             clusters: list[Any] = list(map(known, digests))
             if None in clusters:
@@ -172,7 +172,7 @@ class Clusters:
         for digest in new:
             if digest not in found:
                 self._named(digest)  # of a baseline, whose hashes are identities
-        for digest, content in zip(found, load_exact_each(list(found.values())), strict=True):
+        for digest, content in zip(found, load_each(list(found.values()), exact=True), strict=True):
             number, is_new = self._number(digest, content)
             if is_new and seen is not None:
                 seen(number, content)

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from benchwright.core import (
-    OUTCOMES,
     JsonObject,
     JsonValue,
     MetricSummary,
@@ -314,7 +313,7 @@ def outcome_counts(outcomes: Mapping[str, int]) -> str:
     >>> outcome_counts({"scored": 2})[:24]
     'scored 2 · unparsed 0 · '
     """
-    return " · ".join(f"{outcome} {outcomes.get(outcome, 0):,}" for outcome in OUTCOMES)
+    return " · ".join(f"{outcome} {outcomes.get(outcome, 0):,}" for outcome in Outcome)
 
 
 def tokens(summary: RunSummary) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchwright.core import p_words, percent
+from benchwright.core import p_text, percent
 from benchwright.perf import (
     ANSWERS,
     MAX_ERROR_SHARE,
@@ -97,7 +97,7 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
         ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"
         figures = (
             f"{change.a:.4f} at {each.lowest} and {change.b:.4f} at {each.highest} over {change.rows:,} common rows "
-            f"(difference {change.difference:+.4f}{ends}, {p_words(change.p_value)})"
+            f"(difference {change.difference:+.4f}{ends}, {p_text(change.p_value, named=True)})"
         )
         if change.significant:
             state, words = ("bad", "falls") if change.worse else ("ok", "rises")

@@ -28,11 +28,7 @@ from benchwright.core import (
     UsageError,
     clause,
     encode_json,
-    encode_sample,
-    encode_score,
-    known_outcome,
     open_artifacts,
-    reply_to_json,
     row_hash,
 )
 from benchwright.perf import LoadSummary, read_request_file, request_step
@@ -335,7 +331,7 @@ def steps_of_folder(folder: Path, kind: str) -> Iterator[StepValues]:
     with files.open(name) as data, pq.ParquetFile(data) as file:
         for batch in file.iter_batches(batch_size=500):
             for sample in batch.to_pylist():
-                yield from encode_sample(_record(sample))
+                yield from _record(sample).to_steps()
 
 
 def _scored(files: Artifacts) -> Iterator[tuple[int, int, bytes, bytes]]:
@@ -348,7 +344,7 @@ def _scored(files: Artifacts) -> Iterator[tuple[int, int, bytes, bytes]]:
             for sample in batch.to_pylist():
                 record = _record(dict.fromkeys(COLUMNS) | sample)
                 digest = b"" if record.row is None else row_hash(record.row)
-                yield record.sample_id, record.repeat, digest, encode_score(record)
+                yield record.sample_id, record.repeat, digest, record.score_text()
 
 
 def _row_texts(files: Artifacts) -> Iterator[tuple[int, bytes | None]]:
@@ -383,7 +379,7 @@ def _record(sample: dict[str, Any]) -> SampleRecord:
         sample["sample_id"],
         sample["repeat"],
         None if row is None else row.encode(),
-        known_outcome(sample["outcome"]),
+        Outcome(sample["outcome"]),
         sample["target"],
         None if scores is None else orjson.loads(scores),
         sample["error"],
@@ -412,5 +408,5 @@ def _call(sample: dict[str, Any]) -> CallRecord:
         started_at=started,
         times=CallTimes.lasting(latency, sample["ttft_s"]),
     )
-    output = encode_json(reply_to_json(reply))
+    output = encode_json(reply.to_json())
     return CallRecord("", b"", encode_json(body), output, False, started, started + latency)

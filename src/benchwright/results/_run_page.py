@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from benchwright.core import (
-    OUTCOMES,
     JsonObject,
     JsonValue,
     MetricSummary,
+    Outcome,
     RunSummary,
     exact_json,
     reused_span,
@@ -142,7 +142,7 @@ def ended(summary: RunSummary) -> list[JsonValue]:
             outcome_name(outcome.value, unscored=unscored),
             summary.outcomes.get(outcome.value, 0),
         ]
-        for outcome in OUTCOMES
+        for outcome in Outcome
     ]
 
 

@@ -109,7 +109,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     figure: HeadlineFigure | None = None
     """The main figure as numbers; None: the kind has no single one, or there is no result yet."""
     outcomes: tuple[int, ...] = ()
-    """Samples per outcome, in the order of `OUTCOMES`; empty: the kind has none, or no result yet."""
+    """Samples per outcome, in the order of `Outcome`; empty: the kind has none, or no result yet."""
     streamed: bool = False
     """Whether replies were streamed, so that samples have times to the first token."""
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 from msgspec import Struct
 
-from benchwright.core import WITHOUT_REPLY, JsonObject, encode_json, reply_columns, score_columns
+from benchwright.core import JsonObject, ModelReply, Outcome, SampleRecord, encode_json
 from benchwright.store import SampleSteps
 
 RequestTexts: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
@@ -250,8 +250,10 @@ class DecodedSteps:
     def __init__(self, samples: Sequence[SampleSteps]) -> None:
         self.numbers, self.repeats, self.rows, scores, bodies, outputs = zip(*samples, strict=True)
         self.bodies: Sequence[bytes | None] = bodies
-        self.records = records = score_columns(scores)
-        self.replies = replies = reply_columns([b"{}" if output is None else output for output in outputs])
+        self.records = records = SampleRecord.columns(scores)
+        self.replies = replies = ModelReply.columns(
+            [b"{}" if output is None else output for output in outputs]
+        )
         self.outputs = outputs
         self.outcomes, self.choices = records.column("outcome"), records.column("choices")
         prompts, self.systems, messages = request_texts(bodies)
@@ -373,4 +375,4 @@ def _conversation(conversation: Any, messages: bytes | None) -> bytes | None:
 
 
 def _response(response: str | None, outcome: str) -> str | None:
-    return response if response or outcome not in WITHOUT_REPLY else None
+    return response if response or Outcome(outcome).has_reply else None

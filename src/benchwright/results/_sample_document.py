@@ -7,17 +7,17 @@ from typing import Any
 from benchwright.core import (
     JsonObject,
     JsonValue,
+    ModelReply,
     NotFoundError,
-    decode_score,
+    SampleRecord,
     load_exact_json,
-    reply_from_json,
     rfc3339,
 )
 from benchwright.results._kinds import view_of
 from benchwright.results._sample_columns import SampleView
 from benchwright.results._samples import SampleDetails, judge_views, views_of
 from benchwright.results._tool_calls import calls_view
-from benchwright.store import CallStep, RunRecord, Store, verdict_of
+from benchwright.store import RecordedStep, RunRecord, Store, verdict_of
 
 _LONGEST = 400
 """Characters of a reply in a list of repeats or of other runs."""
@@ -32,7 +32,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     if place is None:
         raise NotFoundError(f"run {run.id} has no sample {index}/{repeat}. Rows and repeats count from 0")
     judges = tuple(judge for judge in judge_views(store, run.id, index) if judge.repeat == repeat)
-    details = SampleDetails(views[place], judges, calls_view(decode_score(steps[place].score)))
+    details = SampleDetails(views[place], judges, calls_view(SampleRecord.from_score(steps[place].score)))
     others = store.same_row(run.id, index)
     elsewhere: list[JsonValue] = []
     for (number, _), view in zip(
@@ -66,13 +66,15 @@ def _requests(store: Store, run_id: int, index: int, repeat: int) -> list[JsonVa
     prefixes = {kind: f"{kind}/{index:09d}/{repeat:04d}" for kind in ("call", "judge")}
     found: list[JsonValue] = []
     for kind in ("call", "judge"):
-        calls: dict[str, CallStep] = store.calls(run_id, index, index, "call" if kind == "call" else "judge")
+        calls: dict[str, RecordedStep] = store.calls(
+            run_id, index, index, "call" if kind == "call" else "judge"
+        )
         found += [_request(kind, key, calls[key]) for key in sorted(calls) if key.startswith(prefixes[kind])]
     return found
 
 
-def _request(kind: str, key: str, call: CallStep) -> JsonObject:
-    reply = reply_from_json(_json(call.output) or {})
+def _request(kind: str, key: str, call: RecordedStep) -> JsonObject:
+    reply = ModelReply.from_json(_json(call.output) or {})
     failure = reply.failure
     return {
         "to": "judge" if kind == "judge" else "scorer's model" if "/m" in key else "model",

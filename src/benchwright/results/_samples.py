@@ -8,16 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 from msgspec import Struct
 
-from benchwright.core import (
-    JsonObject,
-    ModelReply,
-    NotFoundError,
-    RecordColumns,
-    UsageError,
-    decode_score,
-    reply_columns,
-    reply_from_json,
-)
+from benchwright.core import JsonObject, ModelReply, NotFoundError, RecordColumns, SampleRecord, UsageError
 from benchwright.results._clusters import SampleTexts
 from benchwright.results._sample_columns import (
     BLOCK_BYTES,
@@ -29,7 +20,16 @@ from benchwright.results._sample_columns import (
     sample_columns,
 )
 from benchwright.results._tool_calls import CallsView, calls_view
-from benchwright.store import Page, RunRecord, SampleFilter, SampleOrder, SampleSteps, Store, place_of
+from benchwright.store import (
+    Page,
+    RecordedStep,
+    RunRecord,
+    SampleFilter,
+    SampleOrder,
+    SampleSteps,
+    Store,
+    place_of,
+)
 
 
 class JudgeView(Struct, frozen=True):
@@ -103,17 +103,6 @@ class Predicted(NamedTuple):
     """`kind`, `message` and `http_status` of the failure."""
 
 
-class RecordedCall(NamedTuple):
-    """One call of a sample to the model, as recorded."""
-
-    input_hash: bytes
-    """Hash of everything that can change the reply."""
-    input: bytes | None
-    """The body of the request, as JSON."""
-    output: bytes
-    """The reply, as JSON."""
-
-
 class SampleBlock(NamedTuple):
     """Some samples of a run, column by column."""
 
@@ -159,12 +148,12 @@ class RunSamples:
         for steps, _ in self._decoded():
             yield columns_of(steps, names)
 
-    def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
+    def calls(self, rows: int) -> Iterator[list[RecordedStep]]:
         """The calls of the first `rows` rows to the model, not to judges, block by block, in the order of rows, repeats and
         calls."""
         for first in range(0, rows, BLOCK_ROWS):
             found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
-            yield [RecordedCall._make(found[key]) for key in sorted(found)]
+            yield [found[key] for key in sorted(found)]
 
     def first_request(self) -> bytes | None:
         """The body of the request of the first sample, as an example; None if none was sent."""
@@ -184,11 +173,11 @@ class RunSamples:
                 for (steps, _), given in zip(kept, outputs, strict=True):
                     if given:
                         whole = len(given) == len(steps.outputs)
-                        yield steps.replies if whole else reply_columns(given)
+                        yield steps.replies if whole else ModelReply.columns(given)
                 return
         for calls in self.calls(rows):
             if calls:
-                yield reply_columns([call.output for call in calls])
+                yield ModelReply.columns([call.output for call in calls])
 
     def _decoded(self) -> Iterator[tuple[DecodedSteps, int]]:
         kept = self._kept_steps()
@@ -334,7 +323,10 @@ def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
             f"See: benchwright show {run_id}"
         )
     judges = judge_views(store, run_id, int(row))
-    calls = {steps.repeat: calls_view(decode_score(steps.score)) for steps in store.samples(run_id, int(row))}
+    calls = {
+        steps.repeat: calls_view(SampleRecord.from_score(steps.score))
+        for steps in store.samples(run_id, int(row))
+    }
     details = [
         SampleDetails(
             view, tuple(judge for judge in judges if judge.repeat == view.repeat), calls.get(view.repeat)
@@ -349,7 +341,7 @@ def judge_views(store: Store, run_id: int, index: int) -> list[JudgeView]:
     found = []
     for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
         _, _, repeat, number = key.split("/")
-        found.append(JudgeView(int(repeat), int(number), reply_from_json(orjson.loads(step.output))))
+        found.append(JudgeView(int(repeat), int(number), ModelReply.from_json(orjson.loads(step.output))))
     return found
 
 

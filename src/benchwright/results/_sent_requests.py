@@ -7,15 +7,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from benchwright.core import (
-    JsonObject,
-    ModelReply,
-    NotFoundError,
-    UsageError,
-    as_json,
-    load_json,
-    reply_from_json,
-)
+from benchwright.core import JsonObject, ModelReply, NotFoundError, UsageError, as_json, load_json
 from benchwright.perf import RequestRecord
 from benchwright.results._command import row_command
 from benchwright.results._load import settings_of
@@ -53,7 +45,7 @@ def _record_json(record: RequestRecord) -> JsonObject:
 
 def kept_reply(record: RequestRecord) -> ModelReply | None:
     """The reply; only a test that scores replies keeps them."""
-    return None if record.reply is None else reply_from_json(load_json(record.reply))
+    return None if record.reply is None else ModelReply.from_json(load_json(record.reply))
 
 
 def load_parts(

@@ -21,13 +21,13 @@ from benchwright.core import (
     JsonValue,
     NotFoundError,
     RecordColumns,
+    SampleRecord,
     UsageError,
     as_json,
     is_share,
     listed,
-    load_exact_each,
+    load_each,
     lower_is_better,
-    score_columns,
     suggest,
 )
 from benchwright.results._figures import headline_of, summary_of
@@ -224,7 +224,7 @@ def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes
     samples = source.rows_scored()
     while block := list(islice(samples, _BLOCK)):
         hashes, rows, records = zip(*block, strict=True)
-        yield hashes, rows, score_columns(records)
+        yield hashes, rows, SampleRecord.columns(records)
 
 
 class _Samples:
@@ -413,14 +413,14 @@ class _Labels:
                 if not self.found:
                     self._learn(texts)
                 return values
-        values = [value_in(row, self._column) for row in load_exact_each(texts)]
+        values = [value_in(row, self._column) for row in load_each(texts, exact=True)]
         self.found = self.found or any(value is not UNSET for value in values)
         if not self.found:
             self._learn(texts)
         return values
 
     def _learn(self, texts: Sequence[bytes]) -> None:
-        for row in load_exact_each(texts):
+        for row in load_each(texts, exact=True):
             self.names.update(dict.fromkeys(column_names(row)))
 
     def _new(self, key: Any, value: Any) -> int:

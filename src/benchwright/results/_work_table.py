@@ -8,10 +8,10 @@ from msgspec import Struct, field as struct_field
 from msgspec.structs import replace
 
 from benchwright.core import (
-    OUTCOMES,
     STRATEGIES,
     JsonObject,
     JsonValue,
+    Outcome,
     RunSummary,
 )
 from benchwright.results._benchmarks import recorded_benchmark
@@ -148,7 +148,7 @@ _FIGURE_COLUMNS: dict[str, Callable[[str, WorkLine, SideCell], str]] = {
     "remark": lambda model, line, cell: cell.remark,
     **{
         outcome.value: lambda model, line, cell, name=outcome.value: _outcome(cell, name)  # type: ignore[misc]
-        for outcome in OUTCOMES
+        for outcome in Outcome
     },
 }
 """The columns of the table of all figures, by heading: what each figure of a model and a line is based on."""

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from benchwright.core import (
-    STEP_STATUSES,
+    RUN_STATUSES,
     STREAM_FILES,
     JsonObject,
     JsonValue,
@@ -58,7 +58,7 @@ class StepView(Struct, frozen=True):
     @property
     def not_well(self) -> bool:
         """Whether its last attempt failed or was interrupted."""
-        return STEP_STATUSES[self.step.status].troubled
+        return RUN_STATUSES[self.step.status].troubled
 
     def to_json(self) -> JsonObject:
         """A step as a sample: the fields of its output, and over them `output` (all of it), `input`, `step_key`, `status`,

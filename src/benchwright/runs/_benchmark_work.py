@@ -13,12 +13,12 @@ from benchwright.benchmarks import RecordedSample
 from benchwright.core import (
     BenchwrightError,
     JsonObject,
+    ModelReply,
     Outcome,
+    SampleRecord,
     bridge,
-    decode_score,
     load_json,
     open_artifacts,
-    reply_from_json,
     safe_name,
 )
 from benchwright.engine import InterruptedRunError, Prepared, Progress, RunGroup, RunLife, RunStart
@@ -163,6 +163,6 @@ def _recorded(steps: SampleSteps) -> RecordedSample:
     return RecordedSample(
         None if steps.score_input is None else load_json(steps.score_input),
         steps.repeat,
-        decode_score(steps.score),
-        None if steps.call_output is None else reply_from_json(load_json(steps.call_output)),
+        SampleRecord.from_score(steps.score),
+        None if steps.call_output is None else ModelReply.from_json(load_json(steps.call_output)),
     )

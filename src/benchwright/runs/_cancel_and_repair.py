@@ -27,7 +27,6 @@ from benchwright.store import (
     RunRecord,
     Store,
     Workspace,
-    loss_of,
     open_store,
     recover_store,
     store_problems,
@@ -270,7 +269,7 @@ def _mended(store: Store, run: RunRecord) -> Mended:
     else:
         cure = f"Its files do not contain them either. Request them again: benchwright resume {run.id}"
     if cure not in (found.error or ""):
-        error = f"{loss_of(found)}. {cure}"
+        error = f"{found.loss}. {cure}"
         store.update_run(
             run.id, status=found.status, error=error, summary=found.summary, event=("run.damaged", error)
         )

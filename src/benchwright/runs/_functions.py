@@ -9,13 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from benchwright.config import (
-    RESUME_OVERRIDES,
-    RunOptions,
-    SuiteOptions,
-    keywords_in_errors,
-    split_keywords,
-)
+from benchwright.config import RESUME_OVERRIDES, RunOptions, SuiteOptions, keywords_in_errors
 from benchwright.core import UsageError, refuse_while_loading, suggest
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, notebook_watcher
@@ -225,7 +219,7 @@ def _options(
     if isinstance(keywords.get("options"), RunOptions):  # the object, given by name
         options, keywords = keywords["options"], {k: v for k, v in keywords.items() if k != "options"}
     if options is None:
-        return split_keywords(keywords, caller)
+        return SuiteOptions.split(keywords, caller)
     if keywords:
         raise UsageError(f"{caller}() takes options as one object or as keywords, not both")
     return options, SuiteOptions()

@@ -10,7 +10,6 @@ from msgspec import Struct
 from benchwright.benchmarks import estimate_tokens
 from benchwright.core import JsonObject, ModelRequest, UsageError, as_json, public_url
 from benchwright.endpoints import UnsendableRequestError
-from benchwright.engine import tokens_cost
 from benchwright.perf import LoadSettings, arrivals
 from benchwright.runs._load_work import LoadWork
 from benchwright.runs._perf import build_load
@@ -69,8 +68,8 @@ def check_load(plan: Plan) -> LoadCheck:
     cost = None
     if price is not None:
         most = longest if isinstance(longest, int) else None
-        cost = tokens_cost(
-            price, prompts,
+        cost = price.estimate(
+            prompts,
             None if most is None else prompts + scan.replies_resent * most * passes,
             None if most is None else scan.requests * most * passes,
         )  # fmt: skip

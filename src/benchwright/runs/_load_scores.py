@@ -18,7 +18,6 @@ from benchwright.core import (
     UsageError,
     is_redacted,
     load_json,
-    reply_from_json,
 )
 from benchwright.engine import Answering, Prepared, RunContext, RunGroup, SampleWorker, WorkItem
 from benchwright.perf import (
@@ -108,7 +107,7 @@ async def _score_all(
                     )
                 continue
             number = places[0][0]
-            replies[number] = reply_from_json(load_json(reply))
+            replies[number] = ModelReply.from_json(load_json(reply))
             found = await worker.do(WorkItem(number, 0, rows[row]))
             del replies[number]
             if isinstance(found, SampleRecord):  # else a judge could no longer be called

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
-from benchwright.config import (
-    LoadOptions,
-    RunOptions,
-    SuiteOptions,
-    split_load_keywords,
-)
+from benchwright.config import LoadOptions, RunOptions, SuiteOptions
 from benchwright.core import UsageError, refuse_while_loading
 from benchwright.perf import LoadWatcher
 from benchwright.runs._functions import resolved
@@ -57,7 +52,7 @@ def perf(
     if (options is not None or load is not None) and keywords:
         raise UsageError("perf() takes options as objects or as keywords, not both")
     if options is None and load is None:
-        options, load = split_load_keywords(keywords)
+        options, load = LoadOptions.split(keywords)
     options = options or RunOptions()
     with Session(options.workspace, options.store) as session:
         plans, several = _plans(session, target, options, load or LoadOptions())

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import (
     BenchmarkSpec,
 )
-from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions
+from benchwright.config import BY_NAME, RUN_SETTINGS, ConfigFile, RunOptions
 from benchwright.core import LEFT_OUT, JsonObject, UsageError, expand_home, suggest
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def flag(name: str) -> str:
 
 
 def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
-    judge: JsonObject = {key: given[name] for name, key in JUDGE_SETTINGS.items() if name in given}
+    judge: JsonObject = {s.judge: given[name] for name, s in BY_NAME.items() if s.judge and name in given}
     if "ca_file" in judge:  # a resumed run may start in another folder
         judge["ca_file"] = str(expand_home(str(judge["ca_file"])).absolute())
     named = given.get("judge_model")

@@ -12,14 +12,7 @@ from typing import Self
 from benchwright.config import ConfigFile, find_config, named_store
 from benchwright.core import NotFoundError
 from benchwright.datasets import hub_commits
-from benchwright.store import (
-    Store,
-    Workspace,
-    existing_workspace,
-    find_workspace,
-    open_existing,
-    open_store,
-)
+from benchwright.store import Store, Workspace, find_workspace, open_existing, open_store
 
 
 class Session:
@@ -66,13 +59,17 @@ class Session:
     def recorded(self, *, new: bool = False) -> Store | None:
         """The store with what is recorded; None if nothing is. Raises NotFoundError for a given workspace that does not exist,
         unless it may be `new`."""
-        place = self.workspace if new else existing_workspace(self.cwd, self._explicit, self._named_store)
+        place = (
+            self.workspace
+            if new
+            else find_workspace(self.cwd, self._explicit, self._named_store, to_read=True)
+        )
         store = open_existing(place)
         return None if store is None else self._opened.enter_context(store)
 
     def resumable(self, run: str) -> Store:
         """The store in which a recorded run goes on. Raises NotFoundError if nothing is recorded."""
-        place = existing_workspace(self.cwd, self._explicit, self._named_store)
+        place = find_workspace(self.cwd, self._explicit, self._named_store, to_read=True)
         store = open_existing(place, to_write=True)
         if store is None:
             raise NotFoundError(

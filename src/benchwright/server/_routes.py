@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from benchwright.core import OUTCOMES, STEP_STATUSES, VERSION
+from benchwright.core import RUN_STATUSES, VERSION, Outcome
 from benchwright.results import RUN_KINDS, Slices
 from benchwright.server import (
     _bodies as bodies,
@@ -50,11 +50,17 @@ class Query(Struct, frozen=True):
 _AFTER = Query("after", int, None, "start after this number: `next` of the previous page")
 _LIMIT = Query("limit", int, 100, f"entries per page, at most {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only entries with this name")
-_STATUS = Query("status", str, None, "only steps with this status", tuple(STEP_STATUSES))
+_STATUS = Query(
+    "status",
+    str,
+    None,
+    "only steps with this status",
+    tuple(name for name, status in RUN_STATUSES.items() if status.of_steps),
+)
 _OF_SAMPLES = (
     _AFTER,
     _LIMIT,
-    Query("outcome", str, None, "only samples with this outcome", tuple(OUTCOMES)),
+    Query("outcome", str, None, "only samples with this outcome", tuple(Outcome)),
     Query("verdict", str, None, "only samples with this verdict", ("right", "wrong")),
     Query("scored", str, None, "only samples with, or without, scores", ("true", "false")),
     Query("metric", str, None, "only samples with a value of this metric"),

@@ -1,5 +1,4 @@
 from benchwright.store._backends import (
-    existing_workspace as existing_workspace,
     find_workspace as find_workspace,
     open_existing as open_existing,
     open_store as open_store,
@@ -7,32 +6,25 @@ from benchwright.store._backends import (
     recover_store as recover_store,
     store_problems as store_problems,
 )
-from benchwright.store._finding import loss_of as loss_of, named_run as named_run, whole as whole
+from benchwright.store._finding import named_run as named_run, whole as whole
 from benchwright.store._owner import (
     DEAD_AFTER_S as DEAD_AFTER_S,
     HEARTBEAT_S as HEARTBEAT_S,
     Lease as Lease,
     Owner as Owner,
-    this_process as this_process,
 )
 from benchwright.store._ports import (
-    RunStore as RunStore,
-    SampleStore as SampleStore,
-    StepStore as StepStore,
     StepWriter as StepWriter,
     Store as Store,
-    WorkflowStore as WorkflowStore,
     WorkflowWriter as WorkflowWriter,
 )
 from benchwright.store._records import (
-    CallStep as CallStep,
     Event as Event,
+    RecordedStep as RecordedStep,
     Recovered as Recovered,
     RunRecord as RunRecord,
     SampleSteps as SampleSteps,
-    StepOutput as StepOutput,
     StoreError as StoreError,
-    TakenOver as TakenOver,
 )
 from benchwright.store._sample_filters import (
     REPLY_FIGURES as REPLY_FIGURES,

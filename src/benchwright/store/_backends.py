@@ -11,7 +11,7 @@ from benchwright.core import UsageError, suggest
 from benchwright.store._driver import Driver
 from benchwright.store._ports import Store
 from benchwright.store._records import Recovered, StoreError
-from benchwright.store._workspace import Workspace, nearest_existing, nearest_workspace
+from benchwright.store._workspace import Workspace, nearest_workspace
 
 _DRIVERS = {"sqlite": "sqlite_file", "memory": "sqlite_memory"}
 """Files of drivers by the scheme of their URLs. Each is imported only when a store is opened."""
@@ -35,18 +35,13 @@ Named: TypeAlias = Callable[[Path], str | None]
 """The URL of the store that the user names for the workspace in a folder; None: it has its own. Who calls knows where names are."""
 
 
-def find_workspace(start: Path, explicit: Path | None = None, named: Named | None = None) -> Workspace:
+def find_workspace(
+    start: Path, explicit: Path | None = None, named: Named | None = None, *, to_read: bool = False
+) -> Workspace:
     """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself; with the store that is
-    named, if one is. A store has its own place for the files of runs, unless there is an explicit folder."""
-    return _with_store(nearest_workspace(start, explicit), explicit, named)
-
-
-def existing_workspace(start: Path, explicit: Path | None = None, named: Named | None = None) -> Workspace:
-    """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
-    return _with_store(nearest_existing(start, explicit), explicit, named)
-
-
-def _with_store(found: Workspace, explicit: Path | None, named: Named | None) -> Workspace:
+    named, if one is. A store has its own place for the files of runs, unless there is an explicit folder. Commands that only read
+    set `to_read`: then an explicit folder that does not exist raises NotFoundError."""
+    found = nearest_workspace(start, explicit, to_read=to_read)
     url = None if named is None else named(found.root)
     if url is None:
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -68,15 +68,6 @@ def no_such_run(store: _Runs, target: str) -> NotFoundError:
     )
 
 
-class _Counted(NamedTuple):
-    """The steps that `evaluated` in the summary of a run counts."""
-
-    step: str
-    noun: str
-    noted: Callable[[JsonObject, str], JsonObject]
-    """The keys of a summary to which a note about a loss is added."""
-
-
 def _with_note(summary: JsonObject, note: JsonValue) -> JsonObject:
     known: Any = summary.get("notes", ())
     return {"notes": [*known] if note in known else [*known, note]}
@@ -91,10 +82,11 @@ def _request_loss(summary: JsonObject, lost: str) -> JsonObject:
     return _with_note(summary, {"kind": "lost_records", "text": lost})
 
 
-_COUNTED: dict[str, _Counted] = {
-    RunKind.BENCHMARK: _Counted("score", "samples", _sample_loss),
-    RunKind.LOAD: _Counted("request", "requests", _request_loss),
+_COUNTED: dict[str, tuple[str, str, Callable[[JsonObject, str], JsonObject]]] = {
+    RunKind.BENCHMARK: ("score", "samples", _sample_loss),
+    RunKind.LOAD: ("request", "requests", _request_loss),
 }
+"""The steps that `evaluated` in the summary of a run counts, their name in messages, and what adds a note about a loss."""
 
 
 def whole(store: _Runs, run: RunRecord) -> RunRecord:
@@ -106,19 +98,14 @@ def whole(store: _Runs, run: RunRecord) -> RunRecord:
     expected = summary.get("evaluated")
     if not isinstance(expected, int):
         return run
-    recorded = store.count_steps(run.id, counted.step)
+    step, noun, noted = counted
+    recorded = store.count_steps(run.id, step)
     if recorded >= expected:
         return run
-    lost = f"{expected - recorded:,} of {expected:,} {counted.noun} are missing from the records"
-    partial = {**summary, "partial": True, "comparable": False, **counted.noted(summary, lost)}
+    lost = f"{expected - recorded:,} of {expected:,} {noun} are missing from the records"
+    partial = {**summary, "partial": True, "comparable": False, **noted(summary, lost)}
     found = replace(run, lost=expected - recorded, summary=partial)
     if run.status != "completed":
         return found
     error = f"{lost}. Restore them, if its files have them, with: benchwright doctor"
     return replace(found, status="interrupted", error=error)
-
-
-def loss_of(run: RunRecord) -> str:
-    """What a run, as `whole` returns it, has lost."""
-    note: Any = (run.summary or {})["notes"][-1]  # type: ignore[index]  # as `whole` wrote it
-    return str(note["text"] if isinstance(note, dict) else note)

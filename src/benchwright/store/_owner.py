@@ -37,6 +37,12 @@ class Owner(Struct, frozen=True):
     started: str
     """Start time of the process in kernel ticks and the boot id; pids are reused, this pair is not."""
 
+    @classmethod
+    def here(cls) -> Owner:
+        """This process."""
+        pid = os.getpid()
+        return cls(socket.gethostname(), pid, _process_started(pid))
+
     def to_text(self) -> str:
         """The stored form."""
         return orjson.dumps([self.host, self.pid, self.started]).decode()
@@ -73,12 +79,6 @@ def _steady() -> float:
     """Seconds on a monotonic clock, where possible one that also counts while the machine sleeps."""
     clock: int | None = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
-
-
-def this_process() -> Owner:
-    """The identity of the current process."""
-    pid = os.getpid()
-    return Owner(socket.gethostname(), pid, _process_started(pid))
 
 
 def _process_started(pid: int) -> str:
@@ -129,7 +129,7 @@ def live_owner(owner: str | None, heartbeat: float | None, token: str | None) ->
     if not owner:
         return None
     process = Owner.from_text(owner)
-    if process == this_process():
+    if process == Owner.here():
         return process if token is None or token in _HELD else None
     return process if process.alive(heartbeat) else None
 

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunStatus, StepValues
 from benchwright.store._owner import Lease
-from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput, TakenOver
+from benchwright.store._records import Event, RecordedStep, RunRecord, SampleSteps
 from benchwright.store._sample_filters import Facet, SampleFilter, SampleOrder
 from benchwright.store._workflow_records import (
     BeginDecision,
@@ -123,15 +123,15 @@ class StepStore(Protocol):
         """Open the sink for a run's steps, inside a running event loop. This store must own the run, and every
         commit checks that it still does."""
 
-    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
+    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, RecordedStep]:
         """Steps of a batch of samples, by key."""
 
     def calls(
         self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
-    ) -> dict[str, CallStep]:
+    ) -> dict[str, RecordedStep]:
         """Recorded calls of a batch of samples, to the model or to judges, by key."""
 
-    def taken_over(self, run_id: int) -> Iterator[TakenOver]:
+    def taken_over(self, run_id: int) -> Iterator[tuple[str, RecordedStep]]:
         """The calls of a run that were answered by the reply of another one, streamed."""
 
     async def replies_of(

@@ -175,36 +175,22 @@ class RunRecord(Struct, frozen=True):
     owner: Owner | None = None
     """The live process that executes it."""
 
-
-class StepOutput(NamedTuple):
-    """The result of a recorded step, for resuming and caching."""
-
-    input_hash: bytes
-    """As recorded."""
-    output: bytes
-    """The result as JSON."""
+    @property
+    def loss(self) -> str:
+        """What it has lost, in words, if it has: the last note of its summary."""
+        note: Any = (self.summary or {})["notes"][-1]  # type: ignore[index]
+        return str(note["text"] if isinstance(note, dict) else note)
 
 
-class CallStep(NamedTuple):
-    """One recorded call."""
+class RecordedStep(NamedTuple):
+    """A recorded call, score or other step, as resuming, caching and reports need it."""
 
     input_hash: bytes
-    """As recorded."""
-    input: bytes | None
-    """The request, as recorded."""
+    """Hash of what it was made from."""
     output: bytes
-    """The reply as JSON."""
-
-
-class TakenOver(NamedTuple):
-    """One call that was answered by the reply of another run."""
-
-    key: str
-    """Its step key; for a sample's only call, the key of the score."""
-    input: bytes | None
-    """The request, as recorded."""
-    output: bytes
-    """The reply as JSON."""
+    """The result as JSON; of a call, the reply."""
+    input: bytes | None = None
+    """What it was made from; of a call, the request. None where it was not asked for."""
 
 
 class SampleSteps(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 from msgspec import UNSET, Struct
 
-from benchwright.core import JsonValue, UsageError, load_exact_json, score_fields
+from benchwright.core import JsonValue, SampleRecord, UsageError, load_exact_json
 from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
@@ -130,7 +130,7 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
 def facet_of(record: bytes) -> str:
     """The facet of a recorded score. A damaged record that is not JSON has a special facet."""
     try:
-        return _facet(score_fields(record))
+        return _facet(SampleRecord.score_fields(record))
     except _NO_SCORE:
         return _DAMAGED
 
@@ -138,7 +138,7 @@ def facet_of(record: bytes) -> str:
 def facet_and_values(record: bytes) -> tuple[str, dict[str, float]]:
     """The facet of a recorded score, and its numbers by metric."""
     try:
-        fields = score_fields(record)
+        fields = SampleRecord.score_fields(record)
         scores = (fields.get("scores") or {}).items()
         values = {name: float(value) for name, value in scores if isinstance(value, bool | int | float)}
         return _facet(fields), values
@@ -176,7 +176,7 @@ def _by_rule(record: bytes, rule: str) -> bool:
     ):  # an escaped rule has a backslash
         return False
     try:
-        return rule_of(score_fields(record).get("scores")) == rule
+        return rule_of(SampleRecord.score_fields(record).get("scores")) == rule
     except _NO_SCORE:
         return False
 
@@ -253,7 +253,7 @@ def reply_values(record: bytes, reply: bytes | None) -> dict[str, float]:
         return {}
     try:
         told = orjson.loads(reply)
-        usage = score_fields(record).get("usage") or told.get("u") or (None, None)
+        usage = SampleRecord.score_fields(record).get("usage") or told.get("u") or (None, None)
         given = zip(REPLY_FIGURES, (told.get("l"), usage[0], usage[1]), strict=True)
         return {f"{_OF_REPLY}{name}": float(value) for name, value in given if isinstance(value, int | float)}
     except (*_NO_SCORE, IndexError):
@@ -276,7 +276,7 @@ def holds_text(sample: SampleSteps, text: str) -> bool:
 
 def _texts(sample: SampleSteps) -> Iterator[str]:
     try:
-        fields = score_fields(sample.score)
+        fields = SampleRecord.score_fields(sample.score)
         body = orjson.loads(sample.call_input or b"{}")
         reply = orjson.loads(sample.call_output or b"{}")
         for value in (fields.get("target"), fields.get("prompt"), fields.get("response"), reply.get("t")):

@@ -186,15 +186,9 @@ class StepRequest(NamedTuple):
         return request._replace(input=kept)
 
 
-class Planned(NamedTuple):
-    """The effect of a decision on the record."""
-
-    kind: Literal["reuse", "same", "again", "new"]
-    """Use the output; continue the same attempt; begin the next attempt; begin a new generation."""
-    generation: int
-    """Which generation."""
-    attempt: int
-    """Which attempt."""
+Planned: TypeAlias = tuple[Literal["reuse", "same", "again", "new"], int, int]
+"""The effect of a decision on the record: use the output, continue the same attempt, begin the next attempt, or begin a new
+generation; then which generation, and which attempt."""
 
 
 def owner_text(token: str, holder: str) -> str:
@@ -205,23 +199,23 @@ def owner_text(token: str, holder: str) -> str:
 def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Planned:
     """Decide about a step. Raises `InputChangedError` (`with_inputs` adds the inputs) and `StepHeldError`."""
     if state is None:
-        return Planned("new", 1, 1)
+        return "new", 1, 1
     if state.status == "running" and state.owner.partition("/")[0] == token and not request.take_over:
         if request.holder and state.owner == owner_text(token, request.holder):
-            return Planned("same", state.generation, state.attempt)
+            return "same", state.generation, state.attempt
         raise StepHeldError(
             f"step {request.key!r} is being executed (attempt {state.attempt}). Keys are unique in a run: "
             "give each step its own, or await the first before the second begins."
         )
     if state.input_hash != request.input_hash:
         if request.on_input_change == "rerun":
-            return Planned("new", state.generation + 1, 1)
+            return "new", state.generation + 1, 1
         raise InputChangedError(request.key, state.input_hash, request.input_hash)
     if state.status == "completed":
         if request.cache and not is_withheld(state.output):
-            return Planned("reuse", state.generation, state.attempt)
-        return Planned("new", state.generation + 1, 1)
-    return Planned("again", state.generation, state.attempt + 1)
+            return "reuse", state.generation, state.attempt
+        return "new", state.generation + 1, 1
+    return "again", state.generation, state.attempt + 1
 
 
 def with_inputs(error: InputChangedError, old: bytes | None, new: bytes | None) -> InputChangedError:

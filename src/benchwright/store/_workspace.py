@@ -133,14 +133,21 @@ class Workspace(HidesFields, Struct, frozen=True):
             ) from None
 
 
-def nearest_workspace(start: Path, explicit: Path | None = None) -> Workspace:
+def nearest_workspace(start: Path, explicit: Path | None = None, *, to_read: bool = False) -> Workspace:
     """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself.
 
     The search ends at folders that everybody may write to, such as /tmp. Raises UsageError if the state folder is a file or a
-    broken link.
+    broken link, and NotFoundError if there is nothing `to_read` in the explicit folder because it does not exist.
     """
     if explicit is not None:
-        return _usable(expand_home(explicit).resolve())
+        found = _usable(expand_home(explicit).resolve())
+        if to_read and not found.root.is_dir():
+            wrong = "is not a folder" if found.root.exists() else "is not there"
+            raise NotFoundError(
+                f"the workspace {explicit} {wrong}. Name the folder that contains {STATE_FOLDER}/ with --workspace, or name "
+                "none to take the nearest one upwards from here"
+            )
+        return found
     for folder in own_ancestors(start):
         for name in _ANCHORS:
             if (folder / name).exists() or (name == STATE_FOLDER and (folder / name).is_symlink()):
@@ -163,15 +170,3 @@ def _usable(root: Path) -> Workspace:
         f"{state} {wrong}, and the records of a workspace are in a folder of this name. Restore it, remove it, or name "
         "another workspace: --workspace DIR"
     )
-
-
-def nearest_existing(start: Path, explicit: Path | None = None) -> Workspace:
-    """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
-    workspace = nearest_workspace(start, explicit)
-    if explicit is not None and not workspace.root.is_dir():
-        wrong = "is not a folder" if workspace.root.exists() else "is not there"
-        raise NotFoundError(
-            f"the workspace {explicit} {wrong}. Name the folder that contains {STATE_FOLDER}/ with --workspace, or name "
-            "none to take the nearest one upwards from here"
-        )
-    return workspace

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from benchwright.config import named_store
 from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
-from benchwright.store import Lease, RunRecord, Store, find_workspace, named_run, open_store, this_process
+from benchwright.store import Lease, Owner, RunRecord, Store, find_workspace, named_run, open_store
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._claiming import claimed_workflow, created_workflow
 from benchwright.workflows._client import BenchwrightClient, RunRecord as ServerRun, WorkflowClient
@@ -236,7 +236,7 @@ async def _run_on_server(request: RunRequest, client: BenchwrightClient) -> Serv
 async def _take_up(client: BenchwrightClient, run_id: int) -> None:
     """Tell the server which process executes the run. The server then releases steps that a dead process left open, and raises
     `RunOwnedError` while another process lives. A server without that route gets no second request."""
-    process = this_process()
+    process = Owner.here()
     body: JsonObject = {"host": process.host, "pid": process.pid, "started": process.started}
     try:
         await client.call("POST", f"/runs/{run_id}/resume", body)

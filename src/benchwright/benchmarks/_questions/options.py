@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from benchwright.config import OPTIONS
+from benchwright.config import BY_NAME
 from benchwright.core import DatasetError, JsonObject, UsageError, as_json, expand_home, suggest
 from benchwright.datasets import Sampling, read_meta
 
@@ -31,7 +31,7 @@ MediaForm: TypeAlias = Literal["base64", "path", "url"]
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""
 
-_SETTINGS = {setting.name: setting for setting in OPTIONS if setting.group == "questions"}
+_SETTINGS = {name: setting for name, setting in BY_NAME.items() if setting.group == "questions"}
 """The declarations of the fields below: choices, ranges and defaults come from there."""
 _CHOICES = {
     name: setting.choices for name, setting in _SETTINGS.items() if setting.choices and name != "compat"

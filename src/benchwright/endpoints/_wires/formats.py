@@ -6,15 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import (
-    APIS,
-    WIRE_FORMATS,
-    Api,
-    ConfigError,
-    Registry,
-    WireFormat,
-    suggest,
-)
+from benchwright.core import WIRE_FORMATS, ConfigError, Registry, WireFormat, suggest
 
 if TYPE_CHECKING:
     from benchwright.endpoints._wires.wire import Wire
@@ -34,18 +26,20 @@ def _check(value: object) -> type[Any]:
     return value
 
 
-WIRE_PLUGINS: Registry[type[Any]] = Registry("wires", _check, built_in=lambda: APIS, error=ConfigError)
+WIRE_PLUGINS: Registry[type[Any]] = Registry(
+    "wires", _check, built_in=lambda: WIRE_FORMATS, error=ConfigError
+)
 """Classes of installed wire formats by name."""
 
 
-def wire_format(api: Api) -> WireFormat:
+def wire_format(api: str) -> WireFormat:
     """The wire format with this name. Raises ConfigError, with similar names, if there is none."""
     known = WIRE_FORMATS.get(api)
     if known is not None:
         return known
     installed = WIRE_PLUGINS.find(str(api))
     if installed is None:
-        names = (*APIS, *WIRE_PLUGINS.names())
+        names = (*WIRE_FORMATS, *WIRE_PLUGINS.names())
         raise ConfigError(
             f"wire format {api!r} is not known; expected {', '.join(names)}.{suggest(str(api), names)}"
         )
@@ -53,7 +47,7 @@ def wire_format(api: Api) -> WireFormat:
     return found
 
 
-def wire_of(api: Api) -> Wire:
+def wire_of(api: str) -> Wire:
     """Create the wire of one endpoint. It is not shared, because some remember what their server does not accept."""
     if api in WIRE_FORMATS:
         wire: Wire = import_module(f"benchwright.endpoints._wires.{api}").WIRE()
@@ -66,7 +60,7 @@ def wire_of(api: Api) -> Wire:
     return wire
 
 
-def package_of(api: Api) -> str:
+def package_of(api: str) -> str:
     """The package of an installed wire format, with its version; empty for a built-in one.
 
     Another version may write or read the same request differently, so replies of another version are not reused.

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import WITHOUT_REPLY, encode_json, finite_number, replacing
+from benchwright.core import Outcome, encode_json, finite_number, replacing
 from benchwright.reports.files.parquet import write_samples
 from benchwright.results import COLUMNS, Predicted, RunDetails, RunSamples, SampleView, without_formula
 
@@ -58,7 +58,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
         "data_abbr": dataset,
         "id": view.sample_id,
         "repeat": view.repeat,
-        "success": view.outcome not in WITHOUT_REPLY,
+        "success": Outcome(view.outcome).has_reply,
         "uuid": identify(view.sample_id, view.repeat),
         "origin_prompt": _prompt(view),
         "prediction": view.response,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from benchwright.core import p_text, p_words, percent, redact
+from benchwright.core import p_text, percent, redact
 from benchwright.reports.blocks import Heading, Table, lines
 from benchwright.reports.markup import markdown as blocks_markdown, plain_markdown
 from benchwright.results import RuleRow, Verdict, Word, figure
@@ -75,7 +75,7 @@ def _case(verdict: Verdict, row: RuleRow) -> str:
 def _facts(row: RuleRow) -> list[str]:
     facts = [f"{row.verdict.value}: {row.reason}", f"needed: {row.needed}", f"observed: {observed(row)}"]
     if row.p is not None and row.p_holm is not None:
-        facts.append(f"{p_words(row.p)}, after Holm {p_text(row.p_holm)} ({row.test})")
+        facts.append(f"{p_text(row.p, named=True)}, after Holm {p_text(row.p_holm)} ({row.test})")
     if row.detectable is not None:
         facts.append(f"smallest detectable: {figure(row.detectable)}")
     return facts

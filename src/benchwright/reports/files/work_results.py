@@ -11,15 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from benchwright.core import (
-    WITHOUT_REPLY,
-    JsonObject,
-    MetricSummary,
-    RunSummary,
-    encode_json,
-    printable,
-    replacing,
-)
+from benchwright.core import JsonObject, MetricSummary, Outcome, RunSummary, encode_json, printable, replacing
 from benchwright.results import (
     METRIC_NAMES,
     Predicted,
@@ -67,10 +59,10 @@ class Tally:
         self.samples += 1
         if predicted.error is not None:
             self.kinds[str(predicted.error["kind"])] += 1
-            quoted = self.failed_requests if view.outcome in WITHOUT_REPLY else self.unscored
+            quoted = self.unscored if Outcome(view.outcome).has_reply else self.failed_requests
             if len(quoted) < _FIRST:
                 quoted.append(f"row {view.sample_id}/{view.repeat}: {view.error}")
-        if view.latency_s is not None and view.outcome not in WITHOUT_REPLY:
+        if view.latency_s is not None and Outcome(view.outcome).has_reply:
             self.replies += 1
             self.latency_s += view.latency_s
             self.slowest_s = max(self.slowest_s, view.latency_s)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from benchwright.core import OUTCOMES, printable
+from benchwright.core import Outcome, printable
 from benchwright.reports.blocks import Block, Heading, Table, lines
 from benchwright.reports.markup import markdown
 from benchwright.results import (
@@ -66,7 +66,7 @@ _CSV_COLUMNS: dict[str, Callable[[WorkLine, SideCell], str]] = {
     "run": lambda line, cell: str(cell.run_id),
     **{
         outcome.value: lambda line, cell, name=outcome.value: str(cell.outcomes.get(name, ""))  # type: ignore[misc]
-        for outcome in OUTCOMES
+        for outcome in Outcome
     },
 }
 """Columns that say what each figure is based on, for every model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, p_text, p_words, printable
+from benchwright.core import JsonObject, JsonValue, Outcome, exact_json, p_text, printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, line, lines, numbers
 from benchwright.results import (
     Comparison,
@@ -159,8 +159,8 @@ def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:
     if a.outcomes is None or b.outcomes is None:
         return []
     counts = [(f"{a.evaluated or 0:,}", f"{b.evaluated or 0:,}")]
-    counts += [(f"{a.outcomes.get(name, 0):,}", f"{b.outcomes.get(name, 0):,}") for name in OUTCOMES]
-    return [(name, *pair) for name, pair in zip(("samples", *OUTCOMES), counts, strict=True)]
+    counts += [(f"{a.outcomes.get(name, 0):,}", f"{b.outcomes.get(name, 0):,}") for name in Outcome]
+    return [(name, *pair) for name, pair in zip(("samples", *Outcome), counts, strict=True)]
 
 
 def _sentence(metric: MetricComparison, noun: str) -> str:
@@ -181,7 +181,7 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         how += ", unreliable with so few pairs"
     return (
         f"{metric.name}: {'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f} on {paired.pairs:,} paired "
-        f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, {p_words(p_value)}; {how})"
+        f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, {p_text(p_value, named=True)}; {how})"
     )
 
 

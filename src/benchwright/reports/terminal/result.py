@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchwright.core import (
-    OUTCOMES,
     CallFolder,
     NoteGrade,
     Outcome,
     RunFile,
     RunSummary,
     bridge,
-    known_outcome,
     open_artifacts,
     printable,
     safe_name,
@@ -84,7 +82,7 @@ _NOTES = {
 def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
     summary = view.summary
     counts: list[tuple[str, str]] = []
-    for outcome in OUTCOMES:
+    for outcome in Outcome:
         counts += [(" · ", "")] if counts else []
         name = outcome_name(outcome, unscored=bool(summary.unscored))
         counts.append((f"{name} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
@@ -200,4 +198,4 @@ def _some_wrong(summary: RunSummary) -> bool:
 def _outcome_style(summary: RunSummary, outcome: str) -> str:
     if not summary.outcomes.get(outcome):
         return "dim"
-    return known_outcome(outcome).style
+    return Outcome(outcome).style

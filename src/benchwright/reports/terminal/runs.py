@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
+from benchwright.core import RUN_STATUSES, Outcome, RunKind, printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Table, labelled, line
 from benchwright.reports.terminal.result import result_blocks
 from benchwright.results import (
@@ -26,7 +26,7 @@ from benchwright.results import (
 
 def run_list(runs: Sequence[RunView]) -> list[Block]:
     """Runs in the given order. If one line per run is too wide, cells have several lines."""
-    known = [f"of samples: {', '.join(OUTCOMES)}"] if any(run.outcomes for run in runs) else []
+    known = [f"of samples: {', '.join(Outcome)}"] if any(run.outcomes for run in runs) else []
     if any(run.kind == RunKind.LOAD and run.summary for run in runs):
         from benchwright.perf import RequestOutcome
 

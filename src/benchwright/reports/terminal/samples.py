@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
+from benchwright.core import JsonValue, Outcome, encode_json, exact_json, printable
 from benchwright.reports.blocks import Block, Heading, Sections, Table, labelled, line
 from benchwright.results import CallsView, SampleDetails, SampleList, SampleView
 
@@ -31,7 +31,7 @@ def _in_full(details: SampleDetails) -> list[Block]:
     """Everything recorded of one sample."""
     view = details.sample
     title = f"sample {view.sample_id}, repeat {view.repeat}: {view.outcome}"
-    sections = Sections(title, f"bold {known_outcome(view.outcome).style}")
+    sections = Sections(title, f"bold {Outcome(view.outcome).style}")
     sections.add("system", view.system)
     messages = orjson.loads(view.messages) if view.messages else []
     sections.add("media", "\n".join(_media(messages[-1].get("content"))) if messages else None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import RUN_STATUSES, STEP_STATUSES, exact_json, printable, rfc3339
+from benchwright.core import RUN_STATUSES, exact_json, printable, rfc3339
 from benchwright.reports.blocks import (
     Block,
     Cell,
@@ -66,7 +66,7 @@ def step_table(views: Sequence[StepView], left_out: int) -> Iterator[Block]:
         remark = ", ".join(f"{name} {value:.4g}" for name, value in view.metrics.items())
         if view.not_well and step.error:
             remark = step.error.strip().rpartition("\n")[2]
-        status = step.status, STEP_STATUSES[step.status].style
+        status = step.status, RUN_STATUSES[step.status].style
         rows.append(
             (printable(step.key), status, str(step.attempt), duration(view.seconds), printable(remark))
         )
@@ -97,7 +97,7 @@ def _in_full(details: StepDetails) -> list[Block]:
     """Everything recorded of one step."""
     view, step = details.view, details.view.step
     title = f"step {printable(step.key)}: {step.status}, attempt {step.attempt}, {duration(view.seconds)}"
-    sections = Sections(title, f"bold {STEP_STATUSES[step.status].style}")
+    sections = Sections(title, f"bold {RUN_STATUSES[step.status].style}")
     sections.add("input", _lines(step.input))
     sections.add("output", _lines(step.output))
     sections.add("error", step.error, "red")

@@ -20,14 +20,13 @@ from benchwright.core import (
     VERSION,
     ConfigError,
     JsonObject,
+    Outcome,
     RunKind,
     RunSummary,
+    SampleRecord,
     UsageError,
     clause,
-    decode_score,
     encode_json,
-    encode_outcome,
-    known_outcome,
     known_secrets,
     load_each,
     load_exact_json,
@@ -65,7 +64,9 @@ class BaselineSamples:
                 row,
                 repeat,
                 bytes.fromhex(digest),
-                encode_outcome(outcome, scores, more[0] if more else None),
+                SampleRecord(
+                    row, repeat, None, Outcome(outcome), scores=scores, group=more[0] if more else None
+                ).score_text(),
             )
 
     def row_texts(self) -> Iterator[tuple[int, bytes | None]]:
@@ -216,7 +217,7 @@ def _checked(lines: Sequence[Any]) -> int:
     if {*map(type, rows), *map(type, repeats)} != {int} or not {*map(type, scores)} <= {dict, NoneType}:
         raise ValueError("a line is not that of a sample")
     for outcome in set(outcomes):
-        known_outcome(outcome)
+        Outcome(outcome)
     for digest in digests:
         bytes.fromhex(digest)
     return len(lines)
@@ -246,7 +247,7 @@ def _lines(baseline: FoundRun) -> Iterator[bytes]:
         return
     samples = baseline.samples.scored() if baseline.portable else _by_content(baseline.samples)
     for row, repeat, digest, text in samples:
-        record = decode_score(text)
+        record = SampleRecord.from_score(text)
         scores = record.scores
         if scores is not None:  # gates need only numbers, and texts may quote a reply
             scores = {name: value for name, value in scores.items() if isinstance(value, bool | int | float)}
@@ -259,7 +260,7 @@ def _by_content(samples: SampleReader) -> Iterator[tuple[int, int, bytes, bytes]
     last, identity = -1, b""
     for (row, repeat, _, record), (_, text) in zip(samples.scored(), samples.row_texts(), strict=True):
         if text is None:  # a row that could not be read is identified by the reason
-            yield row, repeat, unread_identity(decode_score(record).error), record
+            yield row, repeat, unread_identity(SampleRecord.from_score(record).error), record
             continue
         if row != last:
             last, identity = row, row_identity(load_exact_json(text))

@@ -8,7 +8,7 @@ from math import isinf
 
 from msgspec import Struct
 
-from benchwright.core import p_words, percent
+from benchwright.core import p_text, percent
 from benchwright.results._gates.policy import Bound, Policy, Rule
 from benchwright.results._gates.verdict import RuleRow, Word
 from benchwright.stats import FEWEST, LimitTest, holm, same_score
@@ -168,7 +168,7 @@ def _judged(
     if whole and (
         claim.shows or claim.ranked
     ):  # where interval and test contradict each other, neither decides
-        reason = f"the interval misses the limit, but by its test that may be chance ({p_words(p_holm)})"
+        reason = f"the interval misses the limit, but by its test that may be chance ({p_text(p_holm, named=True)})"
         return Word.INCONCLUSIVE, reason, None
     if claim.shows:
         end = found.low if side > 0 else found.high

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from benchwright.core import FailureTally, JsonValue, score_fields
+from benchwright.core import FailureTally, JsonValue, SampleRecord
 from benchwright.results._clusters import (
     Clusters,
     PairedColumns,
@@ -167,7 +167,7 @@ def commonest_failure(source: SampleReader) -> str:
     """The most common failure of a run in plain words, and its share if there are others; empty if none is recorded."""
     tally = FailureTally()
     for *_, record in source.scored():
-        fields = score_fields(record)
+        fields = SampleRecord.score_fields(record)
         if fields.get("error") and fields.get("scores") is None:
             tally.add(str(fields["error"]))
     count, error = tally.commonest()

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, structs
 
 from benchwright.config import Setting, read_toml, read_values
-from benchwright.core import OUTCOMES, ConfigError, NotFoundError, clause, suggest
+from benchwright.core import ConfigError, NotFoundError, Outcome, clause, suggest
 
 RuleKind: TypeAlias = str
 """A name in `KEYS`."""
@@ -236,7 +236,7 @@ def _rule(kind: RuleKind, table: Mapping[str, object], where: str) -> Rule:
         raise ConfigError(
             f"{where}: min {values['min']:g} is above max {values['max']:g}; nothing can meet both"
         )
-    names = [outcome.value for outcome in OUTCOMES]
+    names = [outcome.value for outcome in Outcome]
     for outcome in values.get("outcome", ()):
         if outcome not in names:
             raise ConfigError(

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from benchwright.config import ModelConfig, Setting, read_model_entry, settings_of
+from benchwright.config import ModelConfig, Setting, settings_of
 from benchwright.core import (
     ConfigError,
     JsonObject,
@@ -144,7 +144,7 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
     values = {str(key): entry for key, entry in value.items()}
     if set(values) == {"name"}:  # the table only names a model
         return read_suite_model(path, number, values["name"])
-    model = read_model_entry(where, values, path.parent)
+    model = ModelConfig.from_entry(where, values, path.parent)
     return SuiteModel(where, model.name, model)
 
 

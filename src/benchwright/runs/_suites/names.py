@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
-from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
+from benchwright.config import SUITE_SUFFIXES, ConfigFile, Profile, read_document
 from benchwright.core import NotFoundError, UsageError, expand_home, refuse_foreign
 from benchwright.runs._suites.entries import SuiteDataset, SuiteModel
 from benchwright.runs._suites.suite import Suite, gathered_datasets, suite_of
@@ -97,7 +97,7 @@ def _origin(kind: Kind, name: str, folder: Path | None, config: ConfigFile | Non
     if config is not None and name in (config.models if kind == "models" else config.benchmarks):
         return f"{config.path}: [{'models' if kind == 'models' else 'benchmarks'}.{name}]"
     if kind == "models":
-        if find_profile(name) is not None:
+        if Profile.find(name) is not None:
             return "built-in profile"
         return "embedded demo model" if name == "demo" else ""
     place = name.partition(":")[0]

@@ -21,7 +21,6 @@ from benchwright.config import (
     SuiteOptions,
     find_config,
     keywords_in_errors,
-    split_keywords,
 )
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
@@ -88,7 +87,7 @@ def run_suite(
     """
     refuse_while_loading("run_suite")
     if options is None and how is None:
-        options, how = split_keywords(keywords, "run_suite")
+        options, how = SuiteOptions.split(keywords, "run_suite")
     elif keywords:
         raise UsageError("run_suite() takes options as objects or as keywords, not both")
     options, how = options or RunOptions(), how or SuiteOptions()

@@ -42,7 +42,7 @@ def _define_nocode(asked: Asked) -> list[Target]:
 
 def _define_builtin(asked: Asked) -> list[Target]:
     from benchwright.benchmarks import builtin_definition
-    from benchwright.config import BuiltinBenchmark, read_builtin
+    from benchwright.config import BuiltinBenchmark
 
     entry, options, run = asked.entry, asked.options, asked.own
     chosen = None if entry is None else entry.builtin
@@ -51,7 +51,7 @@ def _define_builtin(asked: Asked) -> list[Target]:
     if options.input is not None:  # replaces everything in the table
         given = dict(options.input)
         model = given.pop("model", None)
-        chosen, found = read_builtin(asked.cwd, chosen.benchmark, "--input", given, {})
+        chosen, found = BuiltinBenchmark.read(asked.cwd, chosen.benchmark, "--input", given, {})
         run = _checked({**found, **({} if model is None else {"model": model})}, options)
     definition = builtin_definition(chosen, asked.target, asked.folder)
     return _target(asked, BUILTIN.name, _with_texts(definition), run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchwright.core import call_of, sample_of
+from benchwright.core import sample_of
 from benchwright.store._driver import Connection
 
 SET_MARK = "INSERT INTO marks VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -27,7 +27,7 @@ def forget_sample(connection: Connection, run_id: int, score: str, kinds: Sequen
             "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
             " call_hash = NULL, call_input = NULL, call_output = NULL"
             " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
-            (call_of(score), run_id, score),
+            (f"call/{sample_of(score)}", run_id, score),
         )
     for kind in kinds:
         prefix = f"{kind}/{sample_of(score)}"

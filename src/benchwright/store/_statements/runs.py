@@ -19,7 +19,7 @@ from benchwright.core import (
     normalise_name,
 )
 from benchwright.store._driver import Connection
-from benchwright.store._owner import Lease, end_of_run, hold, let_go, live_owner, this_process
+from benchwright.store._owner import Lease, Owner, end_of_run, hold, let_go, live_owner
 from benchwright.store._places import kept_path, kept_settings
 from benchwright.store._records import (
     RunRecord,
@@ -81,7 +81,7 @@ class Runs(RunLists):
                 " created_at, input, tags, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,0)",
                 (run_id, str(kind), storable(name), storable(target), storable(model), status, "",
                  storable_settings(kept_settings(settings or {}, root)), encode_json(manifest or {}),
-                 this_process().to_text(), now, now, None if input_json is None else checked_input(input_json),
+                 Owner.here().to_text(), now, now, None if input_json is None else checked_input(input_json),
                  None if not tags else storable_settings(tags)),
             )  # fmt: skip
             if status != "queued":
@@ -147,7 +147,7 @@ class Runs(RunLists):
                 connection.execute("UPDATE runs SET finished_at = NULL WHERE id = ?", (run_id,))
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, error = NULL WHERE id = ?",
-                (this_process().to_text(), now, lease.token, run_id),
+                (Owner.here().to_text(), now, lease.token, run_id),
             )
         return self.run(run_id)
 
@@ -299,7 +299,7 @@ class Runs(RunLists):
         ):  # if the disk is full, the end of this process will free the run
             self._connection.execute(
                 "UPDATE runs SET owner = NULL WHERE id = ? AND lease = ? AND owner = ?",
-                (run_id, lease.token, this_process().to_text()),
+                (run_id, lease.token, Owner.here().to_text()),
             )
 
     def interrupt_dead(self, kind: str) -> list[int]:

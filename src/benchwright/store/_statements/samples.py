@@ -14,7 +14,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
-from benchwright.core import score_key
+from benchwright.core import step_key
 from benchwright.store._driver import Driver, Row
 from benchwright.store._records import SampleSteps
 from benchwright.store._sample_filters import (
@@ -102,7 +102,9 @@ class Samples(Steps):
             pairs = self._by_value(run_id, where, order, after, block)
             return self._search(run_id, partial(_is_current, where, order), pairs, limit, looks=looks)
         start = (
-            ("score0" if order.descending else "score/") if after is None else score_key(*sample_at(after))
+            ("score0" if order.descending else "score/")
+            if after is None
+            else step_key("score", *sample_at(after))
         )
         block = _SEARCHED_AT_ONCE if where.looks else limit + 1
         keys = self._keys(run_id, where, start, block, back=order.descending)
@@ -118,7 +120,7 @@ class Samples(Steps):
 
     def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
         """Samples of other runs on the same row content under the same number. One look-up for each run."""
-        key = score_key(index, 0)
+        key = step_key("score", index, 0)
         found = self._connection.execute(
             "SELECT input_hash FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
         ).fetchone()
@@ -188,7 +190,7 @@ class Samples(Steps):
         for facet in facets:
             buckets.update(self._distinct(table, "bucket", (run_id, name, facet), -(2**62)))
         if after is not None:
-            key = score_key(*sample_at(after))
+            key = step_key("score", *sample_at(after))
             value = next(
                 (_value_of(each, name) for each in self._samples_between(run_id, key, key + "0")), None
             )
@@ -253,7 +255,8 @@ class Samples(Steps):
         at_once = _SEARCHED_AT_ONCE if looks else limit + 1
         while searched < _MOST_SEARCHED and (block := list(islice(pairs, at_once))):
             samples = {
-                score_key(*sample[:2]): sample for sample in self._in_order(run_id, [key for key, _ in block])
+                step_key("score", *sample[:2]): sample
+                for sample in self._in_order(run_id, [key for key, _ in block])
             }
             for key, value in block:
                 searched += 1
@@ -274,7 +277,7 @@ class Samples(Steps):
         samples = self._samples_of(run_id, ordered)
         if ordered == keys:
             return samples
-        found = {score_key(*sample[:2]): sample for sample in samples}
+        found = {step_key("score", *sample[:2]): sample for sample in samples}
         return [found[key] for key in keys if key in found]
 
     def _samples_of(self, run_id: int, keys: list[str]) -> list[SampleSteps]:
@@ -284,7 +287,7 @@ class Samples(Steps):
         if int(keys[-1][6:15]) - int(keys[0][6:15]) <= 2 * len(keys):
             chosen = set(keys)
             between = self._samples_between(run_id, keys[0], keys[-1] + "0")
-            return [sample for sample in between if score_key(sample.sample, sample.repeat) in chosen]
+            return [sample for sample in between if step_key("score", sample.sample, sample.repeat) in chosen]
         found: list[SampleSteps] = []
         for at in range(0, len(keys), _KEYS_PER_STATEMENT):
             part = keys[at : at + _KEYS_PER_STATEMENT]
@@ -295,7 +298,7 @@ class Samples(Steps):
             ):
                 sample = SampleSteps._make(row)
                 if sample.call_output is None:  # its calls may be in separate rows
-                    key = score_key(sample.sample, sample.repeat)
+                    key = step_key("score", sample.sample, sample.repeat)
                     found += self._samples_between(run_id, key, key + "0")
                 else:
                     found.append(sample)

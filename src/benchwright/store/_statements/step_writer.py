@@ -19,7 +19,6 @@ from benchwright.core import (
     BenchwrightError,
     RunOwnedError,
     StepValues,
-    call_of,
     known_secrets,
     marked_as_redacted,
     sample_of,
@@ -105,7 +104,7 @@ class SampleStepWriter:
         written = self.append(rows)
         keys = [row[0] for row in rows]
         if rows[-1][-1] is not None:  # the score's row has the call
-            keys.append(call_of(keys[-1]))
+            keys.append(f"call/{sample_of(keys[-1])}")
         self._replaced.append((rows[-1][0], kinds, keys))
         return written
 

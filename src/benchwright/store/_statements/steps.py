@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from benchwright.core import call_of, key_range
+from benchwright.core import sample_of, step_key
 from benchwright.store._driver import Driver
-from benchwright.store._records import CallStep, SampleSteps, StepOutput, TakenOver
+from benchwright.store._records import RecordedStep, SampleSteps
 from benchwright.store._statements.marks import lower_marks
 from benchwright.store._statements.replies import HASH_INDEX, HASHES_PER_STATEMENT, Replies, is_answer
 from benchwright.store._workspace import Workspace
@@ -27,52 +27,52 @@ class Steps(Replies):
         super().__init__(workspace, driver, read_only=read_only)
         self._indexed: set[int] = set()
 
-    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
+    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, RecordedStep]:
         """Recorded steps of a range of samples, by key."""
         rows = self._connection.execute(
             "SELECT key, input_hash, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-            (run_id, *key_range(kind, first_index, last_index)),
+            (run_id, *_keys(kind, first_index, last_index)),
         )
-        found = {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
+        found = {key: RecordedStep(input_hash, output) for key, input_hash, output in rows}
         if kind == "call":
             rows = self._connection.execute(
                 "SELECT key, call_hash, call_output FROM steps"
                 " WHERE run_id = ? AND key >= ? AND key < ? AND call_output IS NOT NULL",
-                (run_id, *key_range("score", first_index, last_index)),
+                (run_id, *_keys("score", first_index, last_index)),
             )
-            found.update((call_of(key), StepOutput(*call)) for key, *call in rows)
+            found.update((f"call/{sample_of(key)}", RecordedStep(*call)) for key, *call in rows)
         return found
 
     def calls(
         self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
-    ) -> dict[str, CallStep]:
+    ) -> dict[str, RecordedStep]:
         """Recorded calls of a range of samples, to the model or to judges, by key."""
         rows = self._connection.execute(
-            "SELECT key, input_hash, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-            (run_id, *key_range(kind, first_index, last_index)),
+            "SELECT key, input_hash, output, input FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run_id, *_keys(kind, first_index, last_index)),
         )
-        found = {key: CallStep(*call) for key, *call in rows}
+        found = {key: RecordedStep(*call) for key, *call in rows}
         if kind == "judge":
             return found
         rows = self._connection.execute(
-            "SELECT key, call_hash, call_input, call_output FROM steps"
+            "SELECT key, call_hash, call_output, call_input FROM steps"
             " WHERE run_id = ? AND key >= ? AND key < ? AND call_output IS NOT NULL",
-            (run_id, *key_range("score", first_index, last_index)),
+            (run_id, *_keys("score", first_index, last_index)),
         )
-        found.update((call_of(key), CallStep(*call)) for key, *call in rows)
+        found.update((f"call/{sample_of(key)}", RecordedStep(*call)) for key, *call in rows)
         return found
 
-    def taken_over(self, run_id: int) -> Iterator[TakenOver]:
-        """Calls whose reply came from another run: they were answered, but are not reusable. Failed calls and replies from
+    def taken_over(self, run_id: int) -> Iterator[tuple[str, RecordedStep]]:
+        """Keys and calls whose reply came from another run: they were answered, but are not reusable. Failed calls and replies from
         which a secret was removed do not count."""
-        for key, given, output in self._connection.execute(
-            "SELECT key, coalesce(call_input, input), coalesce(call_output, output) FROM steps"
+        for key, *call in self._connection.execute(
+            "SELECT key, coalesce(call_hash, input_hash), coalesce(call_output, output), coalesce(call_input, input) FROM steps"
             " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)"
             " AND coalesce(call_hash, input_hash) != ?",
             (run_id, b""),  # those were read back from the run's own files
         ):
-            if is_answer(output):
-                yield TakenOver(key, given, output)
+            if is_answer(call[1]):
+                yield key, RecordedStep(*call)
 
     async def replies_of(
         self, run_id: int, requests: Sequence[tuple[bytes, int]]
@@ -152,7 +152,7 @@ class Steps(Replies):
 
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
-        low, high = ("score/", "score0") if index is None else key_range("score", index, index)
+        low, high = ("score/", "score0") if index is None else _keys("score", index, index)
         return self._samples_between(run_id, low, high)
 
     def _samples_between(self, run_id: int, low: str, high: str) -> Iterator[SampleSteps]:
@@ -185,3 +185,8 @@ class Steps(Replies):
 
 _sample: Callable[[Any], SampleSteps] = partial(tuple.__new__, SampleSteps)
 """`SampleSteps._make` without its call frame, because it is called for every sample."""
+
+
+def _keys(kind: str, first_index: int, last_index: int) -> tuple[str, str]:
+    """The first key of a range of samples, and the first one after it."""
+    return step_key(kind, first_index, 0), step_key(kind, last_index + 1, 0)

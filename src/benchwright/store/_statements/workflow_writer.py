@@ -100,10 +100,10 @@ class GroupWriter:
         request = request.storable()
         try:
             state = self._known.state(lease, request.key)
-            planned = plan_begin(state, request, lease.token)
-            if state is not None and planned.kind in ("reuse", "same"):
-                return decision_of(state, reuse=planned.kind == "reuse")
-            again = state if planned.kind == "again" else None
+            kind, generation, attempt = plan_begin(state, request, lease.token)
+            if state is not None and kind in ("reuse", "same"):
+                return decision_of(state, reuse=kind == "reuse")
+            again = state if kind == "again" else None
             step_id = self._new_id() if again is None else again.id
         except InputChangedError as error:
             raise with_inputs(error, self._known_input(lease, request.key, state), request.input) from None
@@ -111,7 +111,7 @@ class GroupWriter:
             raise self._refuse(lease, self._connection.not_written(error)) from error
         owner = owner_text(lease.token, request.holder)
         failures = 0 if again is None else again.failures
-        step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner, failures)
+        step = OpenStep(step_id, lease, request, generation, attempt, owner, failures)
         self._known.begun(step)
         self._group.steps[step_id] = step
         self._event_later((lease, step, False))
