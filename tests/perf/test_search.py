@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -14,19 +15,19 @@ import pytest
 from msgspec import structs
 from tests.perf.loads import Loaded, plan_of
 from tests.perf.made_records import streamed
-from tests.perf.simulated_servers import SERVERS, SimulatedServer
+from tests.perf.simulated_servers import HELD_OUT, SERVERS, UNSEEN, SimulatedServer
 from tests.perf.stub_server import serving
 
 from benchwright import compare, perf
 from benchwright.core import LoadProfile
 from benchwright.perf import LoadSearch, LoadSettings, Requests, SearchResult, next_probe, summarise
 from benchwright.perf._backlog import Trace
-from benchwright.perf._boundary import Probe
+from benchwright.perf._boundary import Probe, not_refuted, shown
 from benchwright.perf._schedule import RANDOM, schedule
 from benchwright.perf._search import FILLING, requests_needed, search_result
 from benchwright.perf._slo import evidence_of
 from benchwright.perf._summary import probe_of
-from benchwright.perf._values import StageRecord
+from benchwright.perf._values import ClientHealth, DurationSpread, StageRecord
 from benchwright.results import LoadComparison
 from benchwright.results._load_comparison import SearchComparison
 
@@ -382,6 +383,88 @@ def test_the_answer_of_an_irregular_server_is_a_lower_bound(name: str) -> None:
     assert found.status in ("found", "bounded")
     assert found.level is not None
     assert 0.8 <= found.level / server.capacity <= 1.02
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("12 slots, closed", 11),
+        ("one slot, 95 %", 12),
+        ("10 slots with pauses", 13),
+        ("7 slots, heavy tail, closed", 14),
+    ],
+)
+def test_answers_on_servers_that_no_constant_was_chosen_on(name: str, seed: int) -> None:
+    """A sample; `python -m benchmarks.search` tries all of them."""
+    server = {**HELD_OUT, **UNSEEN}[name]
+    found, *_ = search_on_paper(server, seed, seconds=600)
+    assert found.status in ("found", "bounded")
+    assert found.level is not None
+    assert found.ci95 is not None
+    assert 0.8 <= found.level / server.capacity <= 1.02
+    assert found.ci95[0] <= 1.02 * server.capacity
+    assert found.ci95[1] >= server.capacity
+
+
+@pytest.mark.parametrize("power", [4, 6, 10, 40])
+@pytest.mark.parametrize("capacity", [3.7, 60.0])
+def test_a_load_just_above_the_answer_failed_before_it_is_found(power: int, capacity: float) -> None:
+    """A server whose share of misses is a power of the load: a curve through levels far apart fits it, but only a probe shows where it ends."""
+    settings = settings_of(LoadSearch(lowest=1.0, highest=1e6, share=0.99))
+    probes: list[Probe] = []
+    while len(probes) < 60 and (following := next_probe(probes, settings)) is not None:
+        missed = round(min(0.6, 0.01 * (following.level / capacity) ** power) * 20_000)
+        probes.append(
+            Probe(len(probes), following.level, missed <= 200, 1 - missed / 20_000, 20_000, seconds=1.0)
+        )
+    found = search_result(probes, settings)
+    assert found.status == "found"
+    assert found.level is not None
+    assert found.ci95 is not None
+    assert found.failing_level is not None
+    assert 0.9 * capacity <= found.level <= capacity
+    assert found.ci95[1] <= 1.25 * found.level
+    assert found.failing_level <= 1.25 * found.level
+
+
+def test_requests_of_other_levels_count_where_more_load_cannot_mean_fewer_misses() -> None:
+    """No level alone has enough requests to show the share or to refute it."""
+    settings = sized()
+    low = [Probe(n, 4.0 + n / 10, True, 1.0, 400, seconds=10.0) for n in range(5)]
+    high = [Probe(5 + n, 6.0 + n / 10, *_met(100, 5), 100, seconds=10.0) for n in range(5)]
+    assert shown([*low, *high], settings) in (4.1, 4.2, 4.3), "several levels have enough together"
+    assert not_refuted([*low, *high], 4.4, settings) < 6.4
+    assert shown([low[0], *high], settings) is None
+    assert not_refuted([*low, high[0], high[4]], 4.4, settings) == 6.4
+
+
+@pytest.mark.parametrize(
+    ("lag_ms", "cpu", "latency", "counts"),
+    [
+        (30.0, 0.1, 0.5, True),  # a small part of the limit
+        (300.0, 0.1, 0.5, True),  # it passed all the same
+        (300.0, 0.1, 1.2, False),  # it failed by less than the client was late
+        (300.0, 0.1, 3.0, True),  # it failed by far more
+        (300.0, 0.99, 0.5, False),
+    ],
+)
+def test_a_busy_machine_ends_no_search_that_it_cannot_decide(
+    monkeypatch: pytest.MonkeyPatch, lag_ms: float, cpu: float, latency: float, counts: bool
+) -> None:
+    monkeypatch.setattr(
+        sys.modules["benchwright.perf._summary"], "LIMIT_CPU", 0.92
+    )  # the suite keeps calm otherwise
+    settings = structs.replace(sized(), slo=(("e2e", 1.0),))
+    lag = DurationSpread(100, lag_ms / 2000, lag_ms / 1000, lag_ms / 1000)
+    health = ClientHealth(lag=lag, cpu_shares=(cpu,), verdict="limit")
+    records = [
+        streamed(n, n * 0.25, planned=n * 0.25, ttft=latency, gaps=[], output_tokens=1) for n in range(80)
+    ]
+    stage = StageRecord(0, 4.0, health=health)
+    (summary,) = summarise(Requests.of(records), settings, [stage]).stages
+    probe = probe_of(summary, settings)
+    assert probe.passed == (latency < 1)
+    assert probe.client_limit != counts
 
 
 def test_a_search_without_time_has_a_lower_bound() -> None:

@@ -205,3 +205,108 @@ def test_a_server_that_stands_still_stalls_as_often_and_as_long(
     for stall, (at, seconds) in zip(found.stalls, frozen, strict=False):
         assert stall.start <= at + 0.2
         assert at + seconds <= stall.end <= at + seconds + 0.3
+
+
+# -- some connections stand still, and others go on
+
+
+class Connections(Server):
+    """A closed loop on connections of which only some stand still, or an open one whose requests take them in turn."""
+
+    def __init__(
+        self, *, share: float = 0.0, at: float = 3.0, seconds: float = 0.0, tail: float = 0.0, **how: Any
+    ) -> None:
+        super().__init__([], **how)
+        self._span, self._share, self._tail = [(at, seconds)], share, tail
+        self._factor = 1.0
+
+    def _moved(self, start: float, work: float) -> float:
+        return super()._moved(start, work * self._factor)
+
+    def on(self, connection: int, of: int, number: int, sent: float, **how: Any) -> RequestRecord:
+        self._frozen = self._span if connection < self._share * of else []
+        self._factor = self._dice.lognormvariate(0, self._tail)  # of the whole request
+        return self.answered(number, sent, self._dice.randint(4, 16), **how)
+
+    def in_turn(self, slots: int, count: int, *, stream: bool) -> list[RequestRecord]:
+        free, found = [(0.0, slot) for slot in range(slots)], []
+        for number in range(count):
+            at, slot = heapq.heappop(free)
+            found.append(self.on(slot, slots, number, at, stream=stream))
+            heapq.heappush(free, (found[-1].ended or 0.0, slot))
+        return found
+
+    def at_rate(self, rate: float, count: int, *, stream: bool) -> list[RequestRecord]:
+        times = poisson(rate, count)
+        return [
+            self.on(number % 16, 16, number, at, stream=stream, planned=at) for number, at in enumerate(times)
+        ]
+
+
+def of_connections(loop: str, stream: bool, **how: Any) -> StageSummary:
+    server = Connections(**{"noise": 0.2, "drift": 0.0, **how})
+    if loop == "open":
+        records = server.at_rate(40.0, 600, stream=stream)
+        return stage(records, profile="poisson", levels=(40.0,), stream=stream)
+    slots = int(loop)
+    return stage(server.in_turn(slots, 40 * slots, stream=stream), levels=(float(slots),), stream=stream)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("loop", ["16", "64", "open"])
+@pytest.mark.parametrize("share", [0.375, 0.5, 0.75])
+@pytest.mark.parametrize("seconds", [2.0, 5.0])
+def test_a_stall_of_some_connections_is_seen(loop: str, stream: bool, share: float, seconds: float) -> None:
+    found = of_connections(loop, stream, share=share, seconds=seconds)
+    (stall,) = found.stalls
+    assert stall.start == pytest.approx(3.0, abs=0.6)
+    assert stall.seconds == pytest.approx(seconds, abs=0.8)
+    assert stall.others > 0
+    assert found.steady.verdict == "not_steady"
+    assert "while others went on" in found.steady.reasons[0]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("loop", ["4", "16", "64", "open"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"noise": 0.8},
+        {"noise": 0.3, "drift": 0.3},
+        {"tail": 0.8},
+        {"tail": 1.2},
+        {"tail": 1.6},
+        {"tail": 1.0, "noise": 0.8, "drift": 0.1},
+        {"share": 0.5, "seconds": 0.2},
+    ],
+    ids=str,
+)
+def test_heavy_tails_and_drift_are_no_stall_of_some(loop: str, stream: bool, how: dict[str, Any]) -> None:
+    for seed in range(3):
+        found = of_connections(loop, stream, **how, seed=seed).stalls
+        # With such tails, all of the few in flight may be late by chance.
+        assert [stall for stall in found if stall.others or how.get("tail", 0) < 1] == []
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("size", [20, 100])
+def test_bursts_that_queue_are_no_stall(stream: bool, size: int) -> None:
+    """Bursts of requests at a server with 8 slots: most wait, in their order."""
+    for seed in range(3):
+        dice = Random(seed)
+        times = sorted(burst * 9.0 + dice.uniform(0, 0.5) for burst in range(8) for _ in range(size))
+        times = sorted([*times, *(dice.uniform(0, 72.0) for _ in range(300))])
+        records = []
+        for number, (begun, seconds) in enumerate(
+            queue(times, 8, lambda number: 0.1 + 0.4 * (number * 0.618 % 1))
+        ):
+            waited = begun - times[number] + 0.05
+            record = streamed(
+                number,
+                times[number],
+                planned=times[number],
+                ttft=waited,
+                gaps=[(seconds - begun) / 10] * 10 if seconds > begun else [0.02] * 10,
+            )
+            records.append(record if stream else whole(record))
+        assert stage(records, profile="poisson", levels=(20.0,), stream=stream).stalls == ()

@@ -77,7 +77,7 @@ class Probe(Struct, frozen=True):
     answered: float | None = None
     """Requests per second that were answered."""
     room_s: float | None = None
-    """How much longer than usual a request may take before it misses a limit."""
+    """How much longer than usual a request may take before it misses a limit; negative: the usual one misses it."""
     seconds: float = 0.0
     """How long it took."""
     failed: int = 0
@@ -170,33 +170,42 @@ def refuted(probes: Sequence[Probe], search: LoadSearch, spread: float = 1.0) ->
 
 
 def shown(counted: Sequence[Probe], settings: LoadSettings) -> float | None:
-    """The largest level whose requests show the share with a confidence of 95 %, though misses come in rows, below all levels that fail."""
+    """The largest level whose requests show the share with a confidence of 95 %, though misses come in rows, below all levels that fail. Requests
+    of higher levels below these count too: at less load, no more of them would have missed."""
     search = search_of(settings)
     spread = _pooled_spread(counted, *_telling(settings))
-    found = None
+    passing: list[list[Probe]] = []
     for level in sorted({probe.level for probe in counted}):
         own = probes_at(counted, level)
-        if not mostly_passed(own):
-            if refuted(own, search, spread):
-                break
-            continue
-        requests, misses = _together(own)
-        kept, number = floor((requests - misses) / spread), floor(requests / spread)
-        if binomial_tail(kept, number, 1 - allowed_misses(search.share)) <= TAIL:
-            found = level
-    return found
+        if mostly_passed(own):
+            passing.append(own)
+        elif refuted(own, search, spread):
+            break
+    for place in reversed(range(len(passing))):
+        pool: list[Probe] = []
+        for own in passing[place:]:
+            pool += own
+            requests, misses = _together(pool)
+            kept, number = floor((requests - misses) / spread), floor(requests / spread)
+            if binomial_tail(kept, number, 1 - allowed_misses(search.share)) <= TAIL:
+                return passing[place][0].level
+    return None
 
 
 def not_refuted(counted: Sequence[Probe], above: float, settings: LoadSettings) -> float:
     """The end of the loads above this one that no probe refutes: the smallest level that is refuted though misses come in rows, or, without
-    one, the largest that was probed."""
+    one, the largest that was probed. Requests of levels between count too: with more load, no fewer of them would have missed."""
     search = search_of(settings)
     spread = _pooled_spread(counted, *_telling(settings))
     levels = sorted({probe.level for probe in counted if probe.level > above})
-    for level in levels:
-        own = probes_at(counted, level)
-        if not mostly_passed(own) and refuted(own, search, spread):
-            return level
+    for place, level in enumerate(levels):
+        pool = probes_at(counted, level)
+        if mostly_passed(pool):
+            continue
+        for lower in (None, *reversed(levels[:place])):
+            pool = pool if lower is None else [*pool, *probes_at(counted, lower)]
+            if refuted(pool, search, spread):
+                return level
     return max(levels, default=above)
 
 
@@ -209,7 +218,7 @@ def memory(settings: LoadSettings, probes: Sequence[Probe], rate: float) -> floa
     """How long a probe must last, in seconds, for the queue of the server to forget how it began."""
     longest = TIMES_THE_LIMIT * max((limit for _, limit in settings.slo), default=0.0)
     if settings.open_loop:
-        room = max((probe.room_s for probe in probes if probe.room_s is not None), default=0.0)
+        room = max(0.0, *(probe.room_s or 0.0 for probe in probes), 0.0)
         longest = max(longest, _RELAXATIONS * room * room * rate)
     return min(longest, SHARE_OF_TIME * search_of(settings).seconds)
 
@@ -283,7 +292,7 @@ def _saturated(counted: Sequence[Probe], settings: LoadSettings) -> float | None
         (probe.answered or probe.level) < _SHORT * probe.level and (probe.overload or 1 - probe.share >= most)
         for probe in counted
     )
-    if not flooded or not idle.room_s or (idle.scatter or 0.0) < _REGULAR:
+    if not flooded or not idle.room_s or idle.room_s < 0 or (idle.scatter or 0.0) < _REGULAR:
         return None
     allowed = allowed_misses(search_of(settings).share)
     found = fastest - (idle.scatter or 0.0) * log(1 / allowed) / (2 * idle.room_s)

@@ -22,6 +22,7 @@ from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
 from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
+from benchwright.perf._partial_stalls import partial_stalls
 from benchwright.perf._requests import Requests
 from benchwright.perf._slo import Limits, within
 from benchwright.perf._stalls import Stall, stalls_of
@@ -54,7 +55,8 @@ class StageRequests:
     @cached_property
     def stalls(self) -> list[Stall]:
         """Spans in which nothing arrived although requests were in flight."""
-        return stalls_of(self.sent, self.flight)
+        found = stalls_of(self.sent, self.flight)
+        return sorted([*found, *partial_stalls(self.sent, found)], key=lambda stall: stall.start)
 
     @cached_property
     def tokens(self) -> TokenArrivals | None:

@@ -167,13 +167,17 @@ def next_probe(probes: Sequence[Probe], settings: LoadSettings) -> NextProbe | N
         if not _waits(search, probes_at(counted, answer)):
             failing = _failing_level(counted, answer)
             # On paper, all probes near the boundary count, whichever level failed.
-            if (
+            above = _just_above(boundary, counted, answer, settings)
+            if above is not None:
+                level = above
+            elif (
                 failing is None
                 or boundary.on_paper
                 or not _may_be_chance(search, probes_at(counted, failing))
             ):
                 return None
-            level = failing
+            else:
+                level = failing
     return NextProbe(level, _seconds(settings, level, counted, boundary, settled=answer is not None))
 
 
@@ -317,6 +321,25 @@ def _settled(boundary: Boundary, counted: Sequence[Probe], settings: LoadSetting
     if high > low * (1 + (_ON_PAPER if boundary.on_paper else PRECISION)) and not neighbours:
         return None
     return min(max(answer, search.lowest), search.highest)
+
+
+def _just_above(
+    boundary: Boundary, counted: Sequence[Probe], answer: float, settings: LoadSettings
+) -> float | None:
+    """The level just above the interval, unless one as close is known to fail: a curve far from any probe that failed is an assumption. On paper,
+    the queue tells it."""
+    if boundary.on_paper or not mostly_passed(probes_at(counted, answer)):
+        return None
+    failing, highest = _failing_level(counted, answer), search_of(settings).highest
+    if settings.open_loop:
+        level = _on_the_grid(max(boundary.high, answer) * 2 ** (1.5 / _STEPS), settings)
+    else:
+        level = answer + 1
+    while (own := probes_at(counted, level)) and mostly_passed(own):
+        level = _on_the_grid(level * 2 ** (1.5 / _STEPS), settings) if settings.open_loop else level + 1
+    if level >= highest or (failing is not None and failing <= level):
+        return None
+    return level
 
 
 def _random(counted: Sequence[Probe]) -> bool:

@@ -143,7 +143,8 @@ class ProbeEvidence(Struct, frozen=True):
     spread: float = 1.0
     """Variance of the misses, in multiples of that of independent requests."""
     room_s: float | None = None
-    """How much longer than the median a request may take before it misses a limit: the largest over the limits."""
+    """How much longer than the median a request may take before it misses a limit: the largest over the limits. Negative: the
+    median misses all of them."""
     failed: int = 0
     """Requests without a latency."""
     scatter: float | None = None
@@ -208,7 +209,7 @@ def evidence_of(
         met=sum(kept),
         rise=_rise(taken),
         spread=round(_spread(kept, _GAP / allowed_misses(share)), 4),
-        room_s=None if room_s is None else round(max(0.0, room_s), 6),
+        room_s=None if room_s is None else round(room_s, 6),
         failed=used.count(None),
         scatter=_scatter(taken),
         tail=_tail([each for each in used if each is not None]),

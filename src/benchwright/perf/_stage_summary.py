@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct, convert, structs
 
 from benchwright.core import JsonObject, LoadProfile, as_json
 from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
@@ -226,7 +226,7 @@ def summarise_stage(
             settings.slo, stage.sent, stage.measurable, open_loop=settings.open_loop, share=settings.slo_share
         ),
         stalls=tuple(
-            Stall(round(each.start, 6), round(each.end, 6), each.in_flight) for each in stage.stalls
+            structs.replace(each, start=round(each.start, 6), end=round(each.end, 6)) for each in stage.stalls
         ),
         health=None if record is None else record.health.to_json(),
         scores=graded.distributions(),

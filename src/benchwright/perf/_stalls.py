@@ -17,15 +17,15 @@ from benchwright.perf._requests import Requests
 
 SHORTEST_S = 0.5
 """Shorter pauses are not reported."""
-_TIMES_THE_GAP = 10.0
+TIMES_THE_GAP = 10.0
 """How much longer than a long gap between two events of a stream a pause inside one is."""
-_TIMES_THE_WAIT = 3.0
+TIMES_THE_WAIT = 3.0
 """How much longer than a long wait a request waits that a stall holds up."""
 _TIMES_OTHERS = 3.0
 """How much longer than the other spans around it a span without the end of a reply is that stands alone."""
 _LITTLE = 1.25
 """How much longer than a long wait a request waits that such a span holds up. Replies that are not streamed show nothing else."""
-_HIGH = 0.9
+HIGH = 0.9
 """The quantile of gaps and waits that is long, and not unusual."""
 _FEW = 3
 """Requests held up that may be unusual by chance."""
@@ -41,7 +41,9 @@ class Stall(Struct, frozen=True):
     start: float
     end: float
     in_flight: int
-    """Requests that were in flight all the time."""
+    """Requests that were in flight all the time, and got nothing."""
+    others: int = 0
+    """Requests that were sent and answered in the meantime."""
 
     @property
     def seconds(self) -> float:
@@ -75,7 +77,7 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
         alone = not streamed and end - start > _TIMES_OTHERS * _longest(
             ends[max(0, past - _NEAR) : past], ends[past : past + _NEAR]
         )
-        if usual.held_up(held, start, end, _LITTLE if alone else _TIMES_THE_WAIT):
+        if usual.held_up(held, start, end, _LITTLE if alone else TIMES_THE_WAIT):
             found.append(Stall(start, end, len(held)))
     return found
 
@@ -118,7 +120,7 @@ class _Usual:
         columns = (held[name].to_pylist() for name in ("sent", "first_token", "ended", "last_content"))
         for sent, first, ended, last in zip(*columns, strict=True):
             if first is not None and first <= start and (last is None or last >= end):
-                late.append(_beyond(end - start, self._gap, _TIMES_THE_GAP, few=few))
+                late.append(_beyond(end - start, self._gap, TIMES_THE_GAP, few=few))
             elif first is not None and first > start:
                 late.append(_beyond(first - sent, self._first, times, few=few))
             else:
@@ -131,13 +133,13 @@ def _beyond(seconds: float, usual: tuple[float, float] | None, times: float, *, 
     if usual is None:
         return False
     high, longest = usual
-    return seconds > max(times * high, _TIMES_THE_WAIT * longest if few else 0.0)
+    return seconds > max(times * high, TIMES_THE_WAIT * longest if few else 0.0)
 
 
 def _usual(sides: Iterable[Any]) -> tuple[float, float] | None:
     """A long wait and the longest, of the side where they are shorter; None if there are none."""
     found = [
-        (float(pc.quantile(side, q=_HIGH)[0].as_py()), float(pc.max(side).as_py()))
+        (float(pc.quantile(side, q=HIGH)[0].as_py()), float(pc.max(side).as_py()))
         for side in sides
         if len(side)
     ]
@@ -151,14 +153,18 @@ def _longest(*sides: Sequence[float]) -> float:
 
 
 def stall_words(stalls: Sequence[Stall], zero: float) -> str:
-    """When and how long nothing arrived: `for 2.01 s, from 4.31 s on, while 16 requests were in flight`."""
+    """When and how long nothing arrived: `nothing arrived for 2.01 s, 4.31 s after the start of the level, while 16 requests were in flight`."""
     longest = max(stalls, key=lambda stall: stall.seconds)
-    flying = f"{longest.in_flight:,} request{'s were' if longest.in_flight > 1 else ' was'} in flight"
+    number = f"{longest.in_flight:,} request{'s' if longest.in_flight > 1 else ''}"
     when = f"{longest.start - zero:,.2f} s after the start of the level"
+    if longest.others:
+        flying = f"for {number}, while others went on"
+    else:
+        flying = f"while {number} {'were' if longest.in_flight > 1 else 'was'} in flight"
     if len(stalls) == 1:
-        return f"nothing arrived for {longest.seconds:,.2f} s, {when}, while {flying}"
+        return f"nothing arrived for {longest.seconds:,.2f} s, {when}, {flying}"
     total = fsum(stall.seconds for stall in stalls)
     return (
         f"nothing arrived {len(stalls):,} times, for {total:,.2f} s in all, while requests were in flight; the longest was "
-        f"{longest.seconds:,.2f} s, {when}, while {flying}"
+        f"{longest.seconds:,.2f} s, {when}, {flying}"
     )

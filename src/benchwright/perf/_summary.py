@@ -11,6 +11,7 @@ from benchwright.core import JsonObject, as_json, percent
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import Probe
 from benchwright.perf._figures import StageRequests
+from benchwright.perf._health import LIMIT_CPU
 from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
@@ -24,6 +25,8 @@ from benchwright.perf._values import LoadSettings, StageRecord
 MAX_ERROR_SHARE = 0.05
 """Share of errors above which figures are not comparable, unless the settings give another."""
 
+_SMALL = 0.1
+"""Delays of the client that are at most this share of the smallest limit do not decide a probe."""
 _REACHED = 0.9
 """The share of a number in flight that a probe must reach to tell anything about it."""
 
@@ -169,7 +172,7 @@ def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | N
         share=round(share, 6),
         requests=0 if seen is None else seen.sent,
         why=why,
-        client_limit=client_was_limit(stage) or not reached,
+        client_limit=(client_was_limit(stage) and _decides(stage, settings, passed=not why)) or not reached,
         overload=overload,
         spread=1.0 if seen is None else seen.spread,
         answered=stage.figures.get("request_throughput_per_s"),
@@ -182,6 +185,22 @@ def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | N
         if requests is None or settings.profile not in RANDOM or seen is None or not seen.sent
         else _trace(requests, stage.stage, settings),
     )
+
+
+def _decides(stage: StageSummary, settings: LoadSettings, *, passed: bool) -> bool:
+    """Whether a client at its limit may have decided a probe: a busy machine alone is no reason to end a search. Its delays only make latencies
+    longer. So a probe that passed counts, and one that failed if they are a small part of every limit, or less than
+    the median latency was beyond it."""
+    health = stage.health or {}
+    if max(health["cpu_shares"], default=0.0) >= LIMIT_CPU:
+        return True
+    late_ms = health["send_lateness_p99_ms"] if settings.open_loop else 0.0
+    delay, smallest = (
+        (health["event_loop_lag_p99_ms"] + late_ms) / 1000,
+        min((limit for _, limit in settings.slo), default=0.0),
+    )
+    beyond = -(stage.probe.room_s or 0.0) if stage.probe is not None else 0.0
+    return bool(delay > (smallest if passed else max(_SMALL * smallest, beyond)))
 
 
 def _trace(requests: Requests, number: int, settings: LoadSettings) -> Trace:
