@@ -82,6 +82,7 @@ class Blocked:
         self._sizes = [0] * count
         for block, size in Counter(_bytes(blocks)).items():
             self._sizes[block] = size
+        self._equal = len(set(self._sizes)) == 1
         flat, ends = numbers(values), list(accumulate(self._sizes))
         self._sums = [fsum(flat[end - size : end]) for size, end in zip(self._sizes, ends, strict=True)]
         self.ordered = ordered
@@ -92,18 +93,21 @@ class Blocked:
 
     def mean(self, weights: Weights) -> float:
         """The mean of the drawn blocks."""
-        size: int = sum(map(mul, weights, self._sizes))
-        return fsum(map(mul, weights, self._sums)) / size
+        return fsum(map(mul, weights, self._sums)) / self._size(weights)
 
     def percentile(self, weights: Weights, percent: float) -> float:
         """A percentile of the drawn blocks, by linear interpolation, without sorting them again."""
-        size: int = sum(map(mul, weights, self._sizes))
+        size = self._size(weights)
         place = (size - 1) * percent / 100
         below = int(place)
         if below == place or below + 1 == size:
             return self._from_top(weights, size - 1 - below)[0]
         high, low = self._from_top(weights, size - 2 - below)
         return low + (place - below) * (high - low)
+
+    def _size(self, weights: Weights) -> int:
+        """How many values were drawn. A draw has as many blocks as there are."""
+        return len(self._blocks) if self._equal else sum(map(mul, weights, self._sizes))
 
     def _from_top(self, weights: Weights, rank: int) -> tuple[float, float]:
         """The value with `rank` drawn values above it, and the next lower one, which may be equal. Counts per block are kept
