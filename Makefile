@@ -5,12 +5,13 @@ BIN    := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test test-environment test-pythons test-real check cover bench docs format install clean
+.PHONY: help demo test test-environment test-pythons test-wide test-real check cover bench docs format install clean
 
 help:
 	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
 	@echo "make test    install what is needed, run all checks and all tests"
 	@echo "make test-pythons       the tests that depend on the Python version, on every other installed one"
+	@echo "make test-wide          the properties with TIMES (default 3) times the usual examples, drawn anew in each run"
 	@echo "make test-environment   the command-line tests, with variables set that change what Python and commands print"
 	@echo "make test-real   questions, tools, load and ranking against a real 135M-parameter model (compiles one of its servers first)"
 	@echo "make check   ruff, mypy strict, import table"
@@ -65,6 +66,11 @@ test-environment: install
 # Installs into .venv/3.12, .venv/3.13 and so on. Some only: make test-pythons PYTHONS=3.13
 test-pythons: install
 	$(BIN)/python tests/on_other_pythons.py $(PYTHONS)
+
+# Not part of CI, which must not fail by chance. One room, with more examples: make test-wide TIMES=20 TESTS=tests/scorers
+TIMES ?= 3
+test-wide: install
+	env TESTS_WIDE=$(TIMES) $(BIN)/pytest -m hypothesis $(TESTS)
 
 # A real model and its server: compiles for many minutes on first use, so it is not part of `make test`.
 test-real: install

@@ -103,6 +103,7 @@ def test_replies_that_are_not_streamed_have_no_first_token() -> None:
     assert {record.token_source for record in records} == {"estimated"}
 
 
+@pytest.mark.slow
 def test_poisson_gamma_and_constant_send_by_their_laws() -> None:
     rate = 400.0
     poisson = gaps_kept(LoadSettings(profile="poisson", levels=(rate,), requests=200, seed=3, stream=False))

@@ -230,6 +230,7 @@ def test_weights_and_biases_offline(followed: dict[str, Any], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("followed", ["mlflow"], indirect=True)
+@pytest.mark.slow
 def test_mlflow_in_a_local_store(followed: dict[str, Any], tmp_path: Path) -> None:
     resumed, *suite, load = followed["runs"]
     check_load(load["metrics"])
