@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from benchwright.benchmarks import (
     BenchmarkSpec,
     CheckReport,
+    FileReport,
     QuestionOptions,
     check_benchmark,
     load_questions,
-    validate_questions,
 )
 from benchwright.core import UsageError
 from benchwright.runs import run
@@ -42,7 +42,7 @@ def load(folder: Path, data: list[dict[str, Any]] | str, **options: Any) -> Benc
 def seen(spec: BenchmarkSpec) -> tuple[list[str], list[str], str]:
     """The options of the first prompt, the targets, and what is said; `check` and `validate` agree on it."""
     report: CheckReport = check_benchmark(spec)
-    file = validate_questions(spec)
+    file = FileReport.of(spec)
     assert (report.rows, report.bad_total, report.warnings) == (file.rows, file.bad_total, file.warnings)
     prompt = str(report.samples[0].messages[-1]["content"]) if report.samples else ""
     options = [line[3:] for line in prompt.splitlines() if line[1:2] == ")"]
@@ -340,11 +340,11 @@ def test_units_with_a_slash_are_one_option(tmp_path: Path) -> None:
 
 def test_an_answer_in_another_form_of_date_is_told_how_options_are_read(tmp_path: Path) -> None:
     data = [{"question": "q", "A": "2026-12-31", "B": "2027-01-31", "answer": "31.12.2026"}]
-    (bad,) = validate_questions(load(tmp_path, data)).bad_rows
+    (bad,) = FileReport.of(load(tmp_path, data)).bad_rows
     assert "Cells with dates are read as 2026-12-31, 2027-01-31" in bad.reason
 
 
 def test_messages_list_only_columns_of_the_file(tmp_path: Path) -> None:
     data = [{"Nr.": n, "Frage": "q", "Auswahl": "x; y", "Note": "gut"} for n in (1, 2)]
-    said = " ".join(validate_questions(load(tmp_path, data, output_column="Ergebnis")).errors)
+    said = " ".join(FileReport.of(load(tmp_path, data, output_column="Ergebnis")).errors)
     assert "the rows have: Nr., Frage, Auswahl, Note." in said

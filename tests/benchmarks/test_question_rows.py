@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from benchwright import run
-from benchwright.benchmarks import FileReport, QuestionOptions, load_questions, validate_questions
+from benchwright.benchmarks import FileReport, QuestionOptions, load_questions
 from benchwright.cli import main
 
 
 def validated(folder: Path, name: str, text: str, **options: Any) -> FileReport:
     (folder / name).write_text(text, encoding="utf-8", newline="")
-    return validate_questions(load_questions(name, QuestionOptions.of(options), cwd=folder))
+    return FileReport.of(load_questions(name, QuestionOptions.of(options), cwd=folder))
 
 
 def reasons(report: FileReport) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks import is_question_file, is_suite_document
+from benchwright.benchmarks import written_as
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import DATA_FORMATS, _data_names
 from benchwright.runs import Questions, Suite, list_evaluations, resolve
@@ -40,14 +40,14 @@ def test_every_ending_of_suites_reads_a_suite(suffix: str, folder: Path) -> None
     (folder / f"suite{suffix}").write_text(text, encoding="utf-8")
     assert isinstance(resolve(f"suite{suffix}"), Suite)
     shared = suffix in (".py", ".json")  # benchmarks, and rows
-    assert is_suite_document(f"suite{suffix}") is not shared
+    assert (written_as(f"suite{suffix}") == "suite") is not shared
 
 
 def test_an_ending_that_data_gets_may_be_either(folder: Path, rows_in_yaml: None) -> None:
     (folder / "suite.yaml").write_text(json.dumps(SUITE), encoding="utf-8")
     (folder / "rows.yaml").write_text('[{"question": "1 + 1?", "answer": "2"}]', encoding="utf-8")
-    assert is_question_file("rows.yaml")
-    assert not is_suite_document("rows.yaml")
+    assert written_as("rows.yaml") == "questions"
+    assert written_as("rows.yaml") != "suite"
     assert isinstance(resolve("suite.yaml"), Suite)
     assert isinstance(resolve("rows.yaml"), Questions)
     assert find_targets("rows.yaml", None, folder)[0].spec.key == "rows"

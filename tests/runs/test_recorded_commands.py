@@ -19,7 +19,7 @@ from benchwright.engine._models import choose_model
 from benchwright.results import benchmark_details
 from benchwright.results._command import command_of, run_config
 from benchwright.results._comparing import setting_differences
-from benchwright.runs import configure_run
+from benchwright.runs import ConfiguredRun
 from benchwright.runs._run import run_settings
 from benchwright.runs._targets import find_targets
 from benchwright.store import RunRecord, find_workspace, open_store
@@ -195,7 +195,7 @@ def test_records_hold_what_was_reset_over_the_configuration(
     file = folder / "run.yaml"
     file.write_text(yaml.safe_dump(run_config(benchmark_details(first))), encoding="utf-8")
     (config,) = RunConfigs.read(file, {}, "", ()).configs
-    again = configure_run(config)
+    again = ConfiguredRun.of(config)
     from_file = recorded(folder, again.target, again.options).settings
     ours = {"output_dir", "model_type"}  # which the file always has
     assert {n: v for n, v in from_file.items() if n not in ours} == {

@@ -24,14 +24,12 @@ from benchwright.benchmarks._prompts import (
     build_prompts as build_prompts,
 )
 from benchwright.benchmarks._questions import (
-    is_question_file as is_question_file,
-    is_suite_document as is_suite_document,
+    written_as as written_as,
 )
 from benchwright.benchmarks._questions.load import load_questions as load_questions
 from benchwright.benchmarks._questions.options import QuestionOptions as QuestionOptions
 from benchwright.benchmarks._questions.rows import (
     FileReport as FileReport,
-    validate_questions as validate_questions,
 )
 from benchwright.benchmarks._requests import (
     Generation as Generation,
@@ -40,7 +38,6 @@ from benchwright.benchmarks._rows import (
     AskableRows as AskableRows,
     RowSettings as RowSettings,
     open_rows as open_rows,
-    requested_spec as requested_spec,
 )
 from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scoring import (
@@ -68,6 +65,5 @@ from benchwright.benchmarks._used_files import (
     Watch as Watch,
     file_digest as file_digest,
     used_files as used_files,
-    watching as watching,
 )
 from benchwright.benchmarks._warnings import unmet_requirements as unmet_requirements

@@ -17,7 +17,7 @@ from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.rows import tallied
 from benchwright.benchmarks._requests import Generation, open_conversation
-from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
+from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows
 from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
@@ -158,7 +158,7 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
     counting, tally = tallied(spec)
     strategy: str | None = None
     warnings: list[str] = []
-    requested = requested_spec(spec, settings)
+    requested = settings.applied_to(spec)
     report = CheckReport(
         name=spec.name,
         key=spec.key,

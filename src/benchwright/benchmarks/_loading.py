@@ -13,7 +13,7 @@ from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
 from benchwright.benchmarks._nocode import BUILTIN_EVALUATIONS
-from benchwright.benchmarks._questions import is_question_file
+from benchwright.benchmarks._questions import written_as
 from benchwright.benchmarks._spec import BenchmarkSpec, attached_to, defined_in
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import (
@@ -245,7 +245,7 @@ def _runnable_files(folder: Path) -> list[str]:
         files = sorted(file.name for file in folder.iterdir() if file.is_file())
     except OSError:
         return []
-    return [name for name in files if name.endswith(SUITE_SUFFIXES) or is_question_file(name)]
+    return [name for name in files if name.endswith(SUITE_SUFFIXES) or written_as(name) == "questions"]
 
 
 def _check(value: object) -> tuple[BenchmarkSpec, ...]:

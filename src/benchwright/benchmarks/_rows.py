@@ -99,6 +99,50 @@ class RowSettings(Struct, frozen=True, kw_only=True):
         values = {name: getattr(settings, name) for name in cls.__struct_fields__}
         return cls(**{**values, "model_type": model_type})
 
+    def applied_to(self, spec: BenchmarkSpec) -> BenchmarkSpec:
+        """The benchmark with the dataset, filters and system message of the run, and without a scorer that it must not
+        call."""
+        filters = (*spec.filters, *(Filter(name, value) for name, value in self.filters))
+        if self.skip_bad_rows and spec.without_totals is not None:
+            filters = (*filters, spec.without_totals)
+        dataset = spec.dataset if self.dataset is None else self.dataset
+        spec = replace(spec, dataset=dataset, filters=filters)
+        if self.system is not None and spec.system is None and spec.system_prompt is None:
+            spec = replace(spec, system=PlainText(self.system))
+        if self.native_calling is not None:
+            if not spec.calls_tools:
+                flag = "native-calling" if self.native_calling else "no-native-calling"
+                raise UsageError(
+                    f"--{flag}: {spec.name} offers no functions to the model; tools_field= in @benchmark does"
+                )
+            spec = replace(spec, native_calling=self.native_calling)
+        if self.lenient_calls:
+            if not spec.calls_tools or spec.native_calling:
+                raise UsageError(
+                    f"--lenient-calls: {spec.name} does not read calls from texts; --no-native-calling in an evaluation with "
+                    "functions does"
+                )
+            spec = replace(spec, lenient_calls=True)
+        if self.extra:
+            spec = replace(spec, config=_with_extra(spec, self.extra))
+        if self.judge is not None:
+            from benchwright.scorers import JudgeConfig
+
+            spec = replace(spec, config=JudgeConfig.over(spec.config, self.judge))
+        if self.infer_only:
+            # Without the configuration, which names judges: one that gets no request needs no key.
+            why = spec.unscored or INFERENCE_ONLY
+            spec = replace(
+                spec,
+                scorer=_no_scores,
+                passes_config=False,
+                config={},
+                remarks=None,
+                unscored=why,
+                likely_answer="",
+            )
+        return spec
+
 
 class AskableRows(Struct, frozen=True, kw_only=True):
     """Rows that are ready to be sent: read once, counted, with compiled prompts.
@@ -239,7 +283,7 @@ def open_rows(spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: b
     """
     # Rows, examples and checks read the same commit of a hub dataset, and a resumed run reads it again.
     with hub_commits() as commits:
-        spec = requested_spec(spec, settings)
+        spec = settings.applied_to(spec)
         kind = strategy_of(spec, settings.model_type)
         limit = settings.limit
         if spec.limited is not None and settings.dataset is None:
@@ -281,51 +325,6 @@ def open_rows(spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: b
         unreadable=tuple(unreadable),
         commits=dict(commits),
     )
-
-
-def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
-    """The benchmark with the dataset, filters and system message of the run, and without a scorer that it must not
-    call."""
-    filters = (*spec.filters, *(Filter(name, value) for name, value in settings.filters))
-    if settings.skip_bad_rows and spec.without_totals is not None:
-        filters = (*filters, spec.without_totals)
-    dataset = spec.dataset if settings.dataset is None else settings.dataset
-    spec = replace(spec, dataset=dataset, filters=filters)
-    if settings.system is not None and spec.system is None and spec.system_prompt is None:
-        spec = replace(spec, system=PlainText(settings.system))
-    if settings.native_calling is not None:
-        if not spec.calls_tools:
-            flag = "native-calling" if settings.native_calling else "no-native-calling"
-            raise UsageError(
-                f"--{flag}: {spec.name} offers no functions to the model; tools_field= in @benchmark does"
-            )
-        spec = replace(spec, native_calling=settings.native_calling)
-    if settings.lenient_calls:
-        if not spec.calls_tools or spec.native_calling:
-            raise UsageError(
-                f"--lenient-calls: {spec.name} does not read calls from texts; --no-native-calling in an evaluation with "
-                "functions does"
-            )
-        spec = replace(spec, lenient_calls=True)
-    if settings.extra:
-        spec = replace(spec, config=_with_extra(spec, settings.extra))
-    if settings.judge is not None:
-        from benchwright.scorers import JudgeConfig
-
-        spec = replace(spec, config=JudgeConfig.over(spec.config, settings.judge))
-    if settings.infer_only:
-        # Without the configuration, which names judges: one that gets no request needs no key.
-        why = spec.unscored or INFERENCE_ONLY
-        spec = replace(
-            spec,
-            scorer=_no_scores,
-            passes_config=False,
-            config={},
-            remarks=None,
-            unscored=why,
-            likely_answer="",
-        )
-    return spec
 
 
 def _strategy(

@@ -104,12 +104,12 @@ def _execute(
     check: Callable[[Sequence[ConfiguredRun]], int] | None,
 ) -> int:
     load("runs")
-    from benchwright.runs import configure_run
+    from benchwright.runs import ConfiguredRun
 
     for note in found.notes:
         output.note(f"note: {note}")
     dry = arguments.explain_config or (check is None and arguments.dry_run)  # `check` has no such flag
-    runs = [_with_files(configure_run(config, dry=dry), again=complete) for config in found.configs]
+    runs = [_with_files(ConfiguredRun.of(config, dry=dry), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)
     if check is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import Watch, watching
+from benchwright.benchmarks import Watch
 from benchwright.core import (
     JsonObject,
     Outcome,
@@ -154,7 +154,7 @@ class RunStart:
         async with AsyncExitStack() as stack:
             at_once = stack.enter_context(context.stop.listening(context.group))
             if prepared.spec.source is not None:
-                self._watch = stack.enter_context(watching(prepared.spec.source))
+                self._watch = stack.enter_context(Watch.on(prepared.spec.source))
             ours = endpoint is None
             endpoint = self._endpoint(endpoint)
             if ours:

@@ -8,14 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import (
-    AskableRows,
-    BenchmarkSpec,
-    RowSettings,
-    open_rows,
-    requested_spec,
-    strategy_of,
-)
+from benchwright.benchmarks import AskableRows, BenchmarkSpec, RowSettings, open_rows, strategy_of
 from benchwright.config import HARMLESS, header_variables
 from benchwright.core import (
     DEMO_NOTE,
@@ -74,7 +67,7 @@ class Prepared(Struct, frozen=True):
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
     of_rows = row_settings(spec, settings)
-    requested = requested_spec(spec, of_rows)
+    requested = of_rows.applied_to(spec)
     strategy_of(requested, of_rows.model_type)  # first refuse a benchmark and a model type that do not fit
     if wrong := _judge_problems(requested):
         raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
@@ -119,7 +112,7 @@ def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
 def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     """Problems, other than bad rows, that keep a run from starting: judges that cannot work, keys and other variables that
     are not set. Used by `check`; `spec` is as loaded."""
-    spec = requested_spec(spec, row_settings(spec, settings))
+    spec = row_settings(spec, settings).applied_to(spec)
     problems = _judge_problems(spec)
     try:
         _check_secrets(spec, settings)

@@ -100,7 +100,6 @@ from benchwright.results._run_document import run_document as run_document
 from benchwright.results._run_folders import (
     folder_run as folder_run,
     holds as holds,
-    is_run_folder as is_run_folder,
     run_of_folder as run_of_folder,
     steps_of_folder as steps_of_folder,
 )
@@ -146,7 +145,6 @@ from benchwright.results._work_table import (
     WorkTask as WorkTask,
 )
 from benchwright.results._workflows import (
-    StepDetails as StepDetails,
     StepList as StepList,
     StepView as StepView,
     WorkflowDetails as WorkflowDetails,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from benchwright.core import (
     JsonObject,
@@ -39,22 +39,6 @@ _RENAMED = {
 }
 METRIC_NAMES = {name: _RENAMED.get(name, name) for name in MetricSummary.__struct_fields__}
 """The names of a metric's figures in files."""
-
-
-class WorkflowSummary(Struct, frozen=True):
-    """The figures of a workflow run."""
-
-    steps: dict[str, int] = field(default_factory=dict)
-    """Steps per status."""
-    metrics: dict[str, MetricTotals] = field(default_factory=dict)
-    """All points of each metric."""
-
-    @classmethod
-    def from_json(cls, record: JsonObject) -> WorkflowSummary:
-        """Read from the record in the store."""
-        steps: Any = record.get("steps") or {}
-        metrics: Any = record.get("metrics") or {}
-        return cls(dict(steps), {name: MetricTotals.from_json(totals) for name, totals in metrics.items()})
 
 
 def summary_of(run: RunRecord) -> RunSummary | None:

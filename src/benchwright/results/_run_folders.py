@@ -45,11 +45,6 @@ _EFFORT = ("parallelism", "max_retries", "request_timeout", "task")
 """Parameters that change no result, or are the benchmark's name."""
 
 
-def is_run_folder(folder: Path) -> bool:
-    """Whether a folder looks like one that a run wrote."""
-    return open_artifacts(folder).exists(RunFile.RESULTS)
-
-
 def holds(folder: Path, run: RunRecord) -> bool:
     """Whether the files in a folder are those of a run, and not of another one whose files were copied there since."""
     about = _known(open_artifacts(folder), RunFile.MANIFEST).get("run")
@@ -57,10 +52,12 @@ def holds(folder: Path, run: RunRecord) -> bool:
     return began is None or abs(began - run.created_at) < 0.001
 
 
-def folder_run(folder: Path, number: int) -> RunRecord:
-    """The run whose files are in `folder`, under a number that no run of a workspace has. Raises UsageError if a file is
-    missing or was not written by a run."""
+def folder_run(folder: Path, number: int) -> RunRecord | None:
+    """The run whose files are in `folder`, under a number that no run of a workspace has; None if no run wrote there. Raises
+    UsageError if a file is missing or was not written by a run."""
     files = open_artifacts(folder)
+    if not files.exists(RunFile.RESULTS):
+        return None
     missing = [name for name in RunFile if name != RunFile.REPORT and not files.exists(name)]
     if missing:
         unsaved = ", which save_predictions: false leaves out" if missing == [RunFile.SAMPLES] else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from benchwright.core import (
     rfc3339,
     suggest,
 )
-from benchwright.results._figures import WorkflowSummary, first_two
+from benchwright.results._figures import first_two
 from benchwright.results._runs import (
     EventList,
     EventView,
@@ -44,6 +45,8 @@ class StepView(Struct, frozen=True):
     """Mean of the points it emitted, by name."""
     superseded: tuple[WorkflowStep, ...] = ()
     """Earlier generations, oldest first: executed with another input, or without the cache."""
+    events: tuple[EventView, ...] | None = None
+    """Its events, oldest first; None in lists."""
 
     @property
     def seconds(self) -> float | None:
@@ -63,7 +66,7 @@ class StepView(Struct, frozen=True):
     def to_json(self) -> JsonObject:
         """A step as a sample: the fields of its output, and over them `output` (all of it), `input`, `step_key`, `status`,
         `input_hash`, `error`, `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier
-        generations). A field of the output never takes the place of one of these."""
+        generations); in full, its `events`. A field of the output never takes the place of one of these."""
         output = self.output
         return {
             **(dict(output) if isinstance(output, dict) else {}),
@@ -82,20 +85,8 @@ class StepView(Struct, frozen=True):
                 }
                 for earlier in self.superseded
             ],
+            **({} if self.events is None else {"events": [event.to_json() for event in self.events]}),
         }
-
-
-class StepDetails(Struct, frozen=True):
-    """A step with its events."""
-
-    view: StepView
-    """The step."""
-    events: tuple[EventView, ...]
-    """Its events, oldest first."""
-
-    def to_json(self) -> JsonObject:
-        """The step, and `events`."""
-        return {**self.view.to_json(), "events": [event.to_json() for event in self.events]}
 
 
 class StepList(Struct, frozen=True):
@@ -103,7 +94,7 @@ class StepList(Struct, frozen=True):
 
     run_id: int
     """The run."""
-    steps: tuple[StepView | StepDetails, ...]
+    steps: tuple[StepView, ...]
     """In the order in which they were first begun."""
     left_out: int = 0
     """Further steps that the limit leaves out."""
@@ -143,7 +134,7 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         """Steps per status: the current ones, else the recorded ones."""
         if self.steps:
             return dict(Counter(view.step.status for view in self.steps))
-        return WorkflowSummary.from_json(self.run.summary or {}).steps
+        return _steps(self.run.summary)
 
     def to_json(self) -> JsonObject:
         """The common JSON of runs, and `{input, output, metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}],
@@ -166,9 +157,15 @@ def workflow_view(run: RunRecord) -> RunView:
         view = replace(view, model_name=model)
     if run.summary is None:
         return view
-    summary = WorkflowSummary.from_json(run.summary)
-    headline = first_two({name: totals.mean for name, totals in summary.metrics.items()})
-    return replace(view, counted=f"{summary.steps.get('completed', 0):,}", headline=headline)
+    metrics: Any = run.summary.get("metrics") or {}
+    headline = first_two({name: MetricTotals.from_json(totals).mean for name, totals in metrics.items()})
+    return replace(view, counted=f"{_steps(run.summary).get('completed', 0):,}", headline=headline)
+
+
+def _steps(summary: JsonObject | None) -> dict[str, int]:
+    """Steps per status, as the run's record has them."""
+    found: Any = (summary or {}).get("steps") or {}
+    return dict(found)
 
 
 def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
@@ -232,7 +229,7 @@ def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
         )
     step = views[key].step
     events = [event_view(event, key) for event in store.events(run.id) if event.step_id == step.id]
-    return StepList(run.id, (StepDetails(views[key], tuple(events)),))
+    return StepList(run.id, (replace(views[key], events=tuple(events)),))
 
 
 def recorded_events(store: Store, run: RunRecord) -> EventList:

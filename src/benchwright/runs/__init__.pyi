@@ -35,7 +35,6 @@ from benchwright.runs._resolve import (
 from benchwright.runs._resolved import Resolved as Resolved
 from benchwright.runs._run_config import (
     ConfiguredRun as ConfiguredRun,
-    configure_run as configure_run,
     run_configured as run_configured,
 )
 from benchwright.runs._run_program import (

@@ -26,7 +26,6 @@ from benchwright.results import (
     filed,
     folder_run,
     holds,
-    is_run_folder,
     kind_of,
     title_of,
 )
@@ -170,10 +169,13 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
             if found.folder != folder.resolve() or holds(folder, found):
                 return with_reused(store, found)
     except NotFoundError:
-        if not is_run_folder(folder):
+        elsewhere = folder_run(folder.resolve(), number)
+        if elsewhere is None:
             raise
-    if is_run_folder(folder):
-        return folder_run(folder.resolve(), number)
+        return elsewhere
+    elsewhere = folder_run(folder.resolve(), number)
+    if elsewhere is not None:
+        return elsewhere
     raise NotFoundError(
         f"there are no runs in {place.root} yet, and {called(run)} is not a folder of a run. Start one with: benchwright run TARGET"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, BUILTIN_EVALUATIONS, BenchmarkSpec, is_question_file
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BUILTIN_EVALUATIONS, BenchmarkSpec, written_as
 from benchwright.config import ConfigFile
 from benchwright.core import ConfigError, NotFoundError, normalise_name, suggest
 
@@ -53,7 +53,7 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
 
 def _is_place(written: str, cwd: Path) -> bool:
     """Whether the text names a file, a URI or an object in a module."""
-    named = written.endswith(".py") or is_question_file(written)
+    named = written.endswith(".py") or written_as(written) == "questions"
     return named or ":" in written or "/" in written or (cwd / written).is_file()
 
 

@@ -167,10 +167,13 @@ def resume(
     with Session(chosen.workspace, chosen.store) as session:
         store = session.resumable(called(run))
         found = recorded(store, run)
-        from benchwright.runs._kinds import Resuming, resume_run  # which runs need not load
+        from benchwright.runs._kinds import resume_run  # which runs need not load
 
-        how = Resuming(target, retry_failed, allow_changed, changes, watcher or notebook_watcher(), endpoint)
-        return resume_run(store, found, how)
+        return resume_run(
+            store, found,
+            target=target, retry_failed=retry_failed, allow_changed=allow_changed, overrides=changes,
+            watcher=watcher or notebook_watcher(), endpoint=endpoint,
+        )  # fmt: skip
 
 
 @keywords_in_errors
@@ -239,7 +242,7 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
 
     Options are given as keywords, as for `run`, or as one object. Raises UsageError if it is not a file of questions.
     """
-    from benchwright.benchmarks import validate_questions  # for files of questions
+    from benchwright.benchmarks import FileReport  # for files of questions
 
     refuse_while_loading("validate")
     options = options or RunOptions.from_keywords(keywords)
@@ -249,4 +252,4 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
         raise UsageError(
             f"{written} is not a file of questions; look at benchmarks with: benchwright check {written}"
         )
-    return validate_questions(found.target.spec, limit=options.over(found.target.defaults).limit)
+    return FileReport.of(found.target.spec, limit=options.over(found.target.defaults).limit)

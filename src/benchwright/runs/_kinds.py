@@ -17,52 +17,33 @@ if TYPE_CHECKING:
     from benchwright.engine import Watcher
 
 
-class Resuming(Struct, frozen=True):
-    """How a run is resumed."""
-
-    target: Callable[..., Any] | None = None
-    """The decorated function, for a benchmark that no file defines."""
-    retry_failed: bool = False
-    """Whether failed samples are sent again."""
-    allow_changed: bool = False
-    """Whether the benchmark may have changed since."""
-    overrides: Mapping[str, Any] = {}
-    """Settings of `RESUME_OVERRIDES`."""
-    watcher: Watcher | None = None
-    endpoint: OpenEndpoint | None = None
-
-
 class KindActs(Struct, frozen=True):
     """What can be done with a run of one kind."""
 
     cancel: Callable[[Store, RunRecord], Canceled]
     """Stops the process of a run, and marks the run as canceled."""
-    resume: Callable[[Store, RunRecord, Resuming], Any]
-    """Resumes a run where it stopped, and returns its result. Raises UsageError if such runs cannot be resumed."""
+    resume: Callable[..., Any]
+    """Resumes a run where it stopped, and returns its result. Raises UsageError if such runs cannot be resumed. Takes what
+    `resume_run` takes."""
 
 
-def _resume_benchmark(store: Store, run: RunRecord, how: Resuming) -> Any:
+def _resume_benchmark(
+    store: Store, run: RunRecord, *, watcher: Watcher | None, endpoint: OpenEndpoint | None, **how: Any
+) -> Any:
     from benchwright.runs._jobs import only_result, perform_jobs  # lists need none of the engine
     from benchwright.runs._resume import claimed
 
-    job = claimed(
-        store,
-        run,
-        target=how.target,
-        retry_failed=how.retry_failed,
-        allow_changed=how.allow_changed,
-        overrides=how.overrides,
-    )
-    return only_result(perform_jobs(store, [[job]], watcher=how.watcher, endpoint=how.endpoint))
+    job = claimed(store, run, **how)
+    return only_result(perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint))
 
 
-def _resume_workflow(store: Store, run: RunRecord, how: Resuming) -> Any:
+def _resume_workflow(store: Store, run: RunRecord, **how: Any) -> Any:
     from benchwright.runs._run_program import resume_program
 
     return resume_program(store, run)
 
 
-def _refuse_load(store: Store, run: RunRecord, how: Resuming) -> Any:
+def _refuse_load(store: Store, run: RunRecord, **how: Any) -> Any:
     raise UsageError(
         f"run {run.id} is a load test, and load tests cannot be resumed. Start it again with benchwright perf"
     )
@@ -81,6 +62,31 @@ def cancel_run(store: Store, run: RunRecord) -> Canceled:
     return RUN_ACTS[kind_of(run).name].cancel(store, run)
 
 
-def resume_run(store: Store, run: RunRecord, how: Resuming) -> Any:
-    """Resume a run of any kind, and return its result."""
-    return RUN_ACTS[kind_of(run).name].resume(store, run, how)
+def resume_run(
+    store: Store,
+    run: RunRecord,
+    *,
+    target: Callable[..., Any] | None,
+    retry_failed: bool,
+    allow_changed: bool,
+    overrides: Mapping[str, Any],
+    watcher: Watcher | None,
+    endpoint: OpenEndpoint | None,
+) -> Any:
+    """Resume a run of any kind, and return its result.
+
+    Args:
+        store: Where it is recorded.
+        run: The run.
+        target: The decorated function, for a benchmark that no file defines.
+        retry_failed: Whether failed samples are sent again.
+        allow_changed: Whether the benchmark may have changed since.
+        overrides: Settings of `RESUME_OVERRIDES`.
+        watcher: Shows the progress.
+        endpoint: Answers in place of the model.
+    """
+    return RUN_ACTS[kind_of(run).name].resume(
+        store, run,
+        target=target, retry_failed=retry_failed, allow_changed=allow_changed, overrides=overrides,
+        watcher=watcher, endpoint=endpoint,
+    )  # fmt: skip

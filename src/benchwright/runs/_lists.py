@@ -7,13 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from benchwright.benchmarks import (
-    BENCHMARK_PLUGINS,
-    BUILTIN_EVALUATIONS,
-    is_question_file,
-    is_suite_document,
-    load_benchmarks,
-)
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BUILTIN_EVALUATIONS, load_benchmarks, written_as
 from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import (
     CONFIG_NAMES,
@@ -62,7 +56,7 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
             names = ", ".join(script[0].names) or path.stem
             found.append(Evaluation(path.name, "file", path.name, f"workflow {names}"))
     for path in sorted(cwd.iterdir()):
-        if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
+        if written_as(path.name) == "questions" and path.is_file() and (columns := _columns_of(path)):
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
     found += _suites(cwd)
     taken = {evaluation.name for evaluation in found if evaluation.kind != "installed"}
@@ -82,7 +76,7 @@ def _suites(cwd: Path) -> list[Evaluation]:
     suites are left out."""
     found = []
     for path in sorted(cwd.iterdir()):
-        if not is_suite_document(path.name) or path.name in CONFIG_NAMES or not path.is_file():
+        if written_as(path.name) != "suite" or path.name in CONFIG_NAMES or not path.is_file():
             continue
         if "datasets" not in path.read_text(encoding="utf-8", errors="replace"):
             continue
@@ -111,7 +105,7 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
             evaluations.append(Evaluation(name, "config", config.path.name, shown))
             continue
         try:
-            if is_question_file(entry.file):
+            if written_as(entry.file) == "questions":
                 shown = entry.description or f"questions ({Path(entry.file).name})"
                 evaluations.append(Evaluation(name, "config", config.path.name, shown))
                 continue

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, names_media, requested_spec
+from benchwright.benchmarks import BenchmarkSpec, names_media
 from benchwright.config import LoadOptions
 from benchwright.core import JsonObject, Row, UsageError
 from benchwright.datasets import DatasetReader
@@ -163,7 +163,7 @@ def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> B
 
 
 def _opened(spec: BenchmarkSpec, settings: RunSettings) -> DatasetReader:
-    spec = requested_spec(spec, row_settings(spec, settings))
+    spec = row_settings(spec, settings).applied_to(spec)
     return spec.open(settings.limit)
 
 

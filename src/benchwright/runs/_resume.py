@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, file_digest, is_question_file
+from benchwright.benchmarks import BenchmarkSpec, file_digest, written_as
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
 from benchwright.core import (
     QUESTIONS,
@@ -223,7 +223,7 @@ def _retargeted(
     config = find_config(cwd)
     name = None if target is None or callable(target) else os.fspath(target)
     recorded = defined_settings({"definition": settings.definition}, QUESTIONS)
-    if recorded is not None and (target is None or (name is not None and is_question_file(name))):
+    if recorded is not None and (target is None or (name is not None and written_as(name) == "questions")):
         # Another file gets the settings of the run's file, except for its name and the files next to it.
         elsewhere = {} if name is None else {"name": None, "meta_path": None}
         questions = changed_questions({**recorded, **elsewhere}, options, config)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, requested_spec
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import PROFILES, ConfigFile, LoadOptions, RunOptions
 from benchwright.core import (
     QUESTIONS,
@@ -379,7 +379,7 @@ def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -
     from benchwright.engine import estimated_cost  # not for runs
 
     try:
-        requested = requested_spec(spec, row_settings(spec, settings))
+        requested = row_settings(spec, settings).applied_to(spec)
         cost = estimated_cost(requested, settings, report)
     except (ConfigError, UsageError):
         return report

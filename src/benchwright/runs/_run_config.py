@@ -38,7 +38,7 @@ from benchwright.runs._jobs import Ended
 from benchwright.runs._resolve import Benchmarks, Questions, resolve
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
-from benchwright.runs._tasks import Task, count_rows, run_tasks
+from benchwright.runs._tasks import count_rows, run_tasks
 
 
 class ConfiguredRun(Struct, frozen=True):
@@ -51,6 +51,27 @@ class ConfiguredRun(Struct, frozen=True):
     options: RunOptions
     defaults: tuple[ConfigValue, ...]
     """The defaults of the task, which the benchmark and benchwright.toml declare."""
+
+    @classmethod
+    def of(cls, config: RunConfig, *, dry: bool = False) -> ConfiguredRun:
+        """Find the evaluation of a configuration, and check that the settings fit it, with its environment variables set. Sends
+        nothing. Writes only a report of problems with a dataset, and with `dry` not even that.
+
+        Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
+        """
+        with exported(config.variables):
+            if dry:
+                from benchwright.bfcl import without_files
+
+                with without_files():
+                    found = _configured(config)
+            else:
+                found = _configured(config)
+        if not config.variables:
+            return found
+        recorded = recorded_variables(config.variables, config.options, config.adapter_config)
+        targets = tuple(structs.replace(each, variables=recorded) for each in found.found)
+        return structs.replace(found, found=targets)
 
     @property
     def name(self) -> str:
@@ -79,31 +100,6 @@ class ConfiguredRun(Struct, frozen=True):
         document["config"]["supported_endpoint_types"] = list(endpoint_types(spec))
         framework = spec.eval_type.partition(".")[0]
         return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
-
-
-def configure_run(
-    config: RunConfig,
-    *,
-    dry: bool = False,
-) -> ConfiguredRun:
-    """Find the evaluation of a configuration, and check that the settings fit it, with its environment variables set. Sends
-    nothing. Writes only a report of problems with a dataset, and with `dry` not even that.
-
-    Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
-    """
-    with exported(config.variables):
-        if dry:
-            from benchwright.bfcl import without_files
-
-            with without_files():
-                found = _configured(config)
-        else:
-            found = _configured(config)
-    if not config.variables:
-        return found
-    recorded = recorded_variables(config.variables, config.options, config.adapter_config)
-    targets = tuple(structs.replace(each, variables=recorded) for each in found.found)
-    return structs.replace(found, found=targets)
 
 
 def _configured(config: RunConfig) -> ConfiguredRun:
@@ -146,9 +142,8 @@ def run_configured(
 
     A process has one environment, so configurations with different variables never run at the same time.
     """
-    tasks = [Task(each.name, each.found, each.options, each.config.variables) for each in runs]
     with Session(runs[0].options.workspace, runs[0].options.store) as session:
-        return run_tasks(session, tasks, at_once=at_once, watcher=watcher, finished=finished)
+        return run_tasks(session, runs, at_once=at_once, watcher=watcher, finished=finished)
 
 
 def _resolved(

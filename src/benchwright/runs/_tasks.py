@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import open_rows
@@ -17,34 +17,27 @@ from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
 from benchwright.store import Store
 
-
-class Task(Struct, frozen=True):
-    """One or more benchmarks with the same options."""
-
-    name: str
-    """Its name in tables."""
-    targets: tuple[Target, ...]
-    options: RunOptions
-    variables: Mapping[str, str] = {}
-    """Environment variables that hold while it is prepared and runs, each `host:NAME` or `lit:VALUE`."""
+if TYPE_CHECKING:
+    from benchwright.runs._run_config import ConfiguredRun
 
 
 def run_tasks(
     session: Session,
-    tasks: Sequence[Task],
+    runs: Sequence[ConfiguredRun],
     *,
     at_once: int = 1,
     watcher: Watcher | None = None,
     finished: Callable[[Ended], None] | None = None,
 ) -> list[Ended]:
-    """Run all tasks, up to `at_once` at a time; `finished` is called after each benchmark.
+    """Run all configurations, up to `at_once` at a time; `finished` is called after each benchmark.
 
-    All tasks are planned first, so that wrong options raise before anything is sent. Unreadable data fail their task.
+    All are planned first, so that wrong options raise before anything is sent. Unreadable data fail their own run.
     """
     plans: list[tuple[Plan, Mapping[str, str]]] = []
-    for task in tasks:
-        with exported(task.variables):
-            plans += [(plan, task.variables) for plan in _plans(task, session.config)]
+    for run in runs:
+        variables = run.config.variables
+        with exported(variables):
+            plans += [(plan, variables) for plan in _plans(run, session.config)]
     results: dict[str, Ended] = {}
 
     def end(task: Ended) -> None:
@@ -77,17 +70,17 @@ def count_rows(target: Target, options: RunOptions, config: ConfigFile | None) -
     return open_rows(target.spec, row_settings(target.spec, settings)).scan.rows
 
 
-def _plans(task: Task, config: ConfigFile | None) -> list[Plan]:
-    several = len(task.targets) > 1
+def _plans(run: ConfiguredRun, config: ConfigFile | None) -> list[Plan]:
+    several = len(run.found) > 1
     return [
         planned(
             found,
-            task.options,
+            run.options,
             config,
             several=several,
-            label=f"{task.name}.{found.spec.key}" if several else task.name,
+            label=f"{run.name}.{found.spec.key}" if several else run.name,
         )
-        for found in task.targets
+        for found in run.found
     ]
 
 

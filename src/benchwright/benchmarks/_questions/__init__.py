@@ -6,6 +6,7 @@ This module knows only which targets are data, because loading a Python benchmar
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import data_format
@@ -15,21 +16,14 @@ SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """How a URI begins."""
 
 
-def is_question_file(target: str) -> bool:
-    """Whether a target is data rather than code: a URI, or a file with a known data suffix, compressed or not, or the
-    suffix of an installed format.
+def written_as(target: str) -> Literal["questions", "suite", ""]:
+    """What a target is by the way it is written: data (a URI, or a file with a known data suffix, compressed or not, or the
+    suffix of an installed format), or a document that can only be a suite, because no data format has its ending.
 
-    >>> is_question_file("test_mcq.csv"), is_question_file("qa.jsonl.gz"), is_question_file("bench.py:name")
-    (True, True, False)
+    >>> [written_as(target) for target in ("test_mcq.csv", "qa.jsonl.gz", "suite.toml", "bench.py:name", "suite.py")]
+    ['questions', 'questions', 'suite', '', '']
     """
-    return SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target)
-
-
-def is_suite_document(target: str) -> bool:
-    """Whether a target can only be a suite, by its ending: suites are written in it, and no data format has it.
-
-    >>> is_suite_document("suite.toml"), is_suite_document("rows.json"), is_suite_document("suite.py")
-    (True, False, False)
-    """
+    if SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target):
+        return "questions"
     suffixes = tuple(suffix for suffix in SUITE_SUFFIXES if suffix != ".py")  # most such files are benchmarks
-    return target.lower().endswith(suffixes) and not is_question_file(target)
+    return "suite" if target.lower().endswith(suffixes) else ""

@@ -382,6 +382,41 @@ class FileReport(Struct, frozen=True, kw_only=True):
     bad_total: int = 0
     """Number of bad rows."""
 
+    @classmethod
+    def of(cls, spec: BenchmarkSpec, *, limit: int | None = None) -> FileReport:
+        """Check every row of a file of questions, and list all bad ones."""
+        counting, tally = tallied(spec)
+        file = str(spec.dataset)
+        options: Counter[int] = Counter() if tally is None else tally.options
+        try:
+            reader = spec.open(limit, sampled=False)
+            scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
+        except DatasetError as error:
+            return cls(
+                file=file,
+                data_type=spec.data_type if options else "",  # without a row, it is a guess
+                options={},
+                errors=(str(error),),
+                bad_rows=error.bad_rows,
+            )
+        return cls(
+            file=file,
+            data_type=spec.data_type,
+            rows=scan.rows,
+            answers=scan.rows - scan.missing_targets,
+            options={count: options[count] for count in sorted(options) if count},
+            columns=scan.columns,
+            errors=tuple(_errors(spec, scan)),
+            warnings=(
+                *_warnings(spec, scan),
+                *(() if tally is None else tally.doubts()),
+                *reader.doubts(),
+                *reader.notes(),
+            ),
+            bad_rows=scan.bad_rows,
+            bad_total=scan.bad_total,
+        )
+
     def __repr__(self) -> str:
         return f"<FileReport {self.file}: {self.data_type}, rows {self.rows}, bad rows {self.bad_total}>"
 
@@ -389,41 +424,6 @@ class FileReport(Struct, frozen=True, kw_only=True):
     def ok(self) -> bool:
         """Whether every row can be sent and scored."""
         return not self.errors and self.bad_total == 0
-
-
-def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> FileReport:
-    """Check every row of a file of questions, and list all bad ones."""
-    counting, tally = tallied(spec)
-    file = str(spec.dataset)
-    options: Counter[int] = Counter() if tally is None else tally.options
-    try:
-        reader = spec.open(limit, sampled=False)
-        scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
-    except DatasetError as error:
-        return FileReport(
-            file=file,
-            data_type=spec.data_type if options else "",  # without a row, it is a guess
-            options={},
-            errors=(str(error),),
-            bad_rows=error.bad_rows,
-        )
-    return FileReport(
-        file=file,
-        data_type=spec.data_type,
-        rows=scan.rows,
-        answers=scan.rows - scan.missing_targets,
-        options={count: options[count] for count in sorted(options) if count},
-        columns=scan.columns,
-        errors=tuple(_errors(spec, scan)),
-        warnings=(
-            *_warnings(spec, scan),
-            *(() if tally is None else tally.doubts()),
-            *reader.doubts(),
-            *reader.notes(),
-        ),
-        bad_rows=scan.bad_rows,
-        bad_total=scan.bad_total,
-    )
 
 
 def _errors(spec: BenchmarkSpec, scan: RowScan) -> list[str]:

@@ -26,7 +26,6 @@ from benchwright.results import (
     EventList,
     EventView,
     MetricFigures,
-    StepDetails,
     StepList,
     StepView,
     WorkflowDetails,
@@ -49,9 +48,9 @@ _LINES_SHOWN = 10
 def step_list_blocks(view: StepList) -> Iterable[Block]:
     """The steps as a table, or one in full."""
     for step in view.steps:
-        if isinstance(step, StepDetails):
+        if step.events is not None:
             return _in_full(step)
-    return step_table([step for step in view.steps if isinstance(step, StepView)], view.left_out)
+    return step_table(view.steps, view.left_out)
 
 
 def step_table(views: Sequence[StepView], left_out: int) -> Iterator[Block]:
@@ -93,9 +92,9 @@ def _events(events: Sequence[EventView]) -> Grid:
     return labelled(rows)
 
 
-def _in_full(details: StepDetails) -> list[Block]:
+def _in_full(view: StepView) -> list[Block]:
     """Everything recorded of one step."""
-    view, step = details.view, details.view.step
+    step = view.step
     title = f"step {printable(step.key)}: {step.status}, attempt {step.attempt}, {duration(view.seconds)}"
     sections = Sections(title, f"bold {RUN_STATUSES[step.status].style}")
     sections.add("input", _lines(step.input))
@@ -107,8 +106,8 @@ def _in_full(details: StepDetails) -> list[Block]:
         sections.add(f"{name}, input", _lines(earlier.input))
         sections.add(f"{name}, output", _lines(earlier.output))
         sections.add(f"{name}, error", earlier.error, "red")
-    if details.events:
-        sections.add_block("events", _events(details.events))
+    if view.events:
+        sections.add_block("events", _events(view.events))
     return sections.blocks
 
 

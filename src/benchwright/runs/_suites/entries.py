@@ -76,32 +76,22 @@ def list_of(where: str, value: object, example: str) -> list[object]:
     raise ConfigError(f"{where} is {found}; expected a list, as in {example}")
 
 
-class Place(Struct, frozen=True):
-    """A file that a suite names."""
-
-    path: str
-    """The absolute path; a URI is kept as it was written."""
-    note: str | None = None
-    """A note for the user if the file was found only in the second place that was searched."""
-
-
-def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
-    """Find a file. Raises NotFoundError, with the places searched and similar names, if there is none."""
+def locate(written: str, suite: Path, cwd: Path, where: str) -> tuple[str, tuple[str, ...]]:
+    """Find a file: its absolute path, or its URI as it was written, and a note for the user if it was found only in the second
+    place that was searched. Raises NotFoundError, with the places searched and similar names, if there is none."""
     if "://" in written:
-        return Place(written)
+        return written, ()
     path = expand_home(written)
     if path.is_absolute():
         if path.exists():
-            return Place(str(path))
+            return str(path), ()
         raise NotFoundError(f"{where}: there is no file {written}{_near(path)}")
     near, here = suite.parent / path, cwd / path
     if near.exists():
-        return Place(str(near.resolve()))
+        return str(near.resolve()), ()
     if here.exists():
-        return Place(
-            str(here.resolve()),
-            f"{where}: {written} is not next to {suite.name}; the run uses the one in the current folder",
-        )
+        note = f"{where}: {written} is not next to {suite.name}; the run uses the one in the current folder"
+        return str(here.resolve()), (note,)
     tried = f"neither next to {suite.name} nor in the current folder"
     if suite.parent.resolve() == cwd.resolve():
         tried = f"next to {suite.name}"
@@ -213,7 +203,7 @@ def _read_table(path: Path, where: str, values: dict[str, object], cwd: Path) ->
         )
     for key in _FILES:
         if key in run:
-            run[key], found_notes = _file(str(run[key]), path, cwd, where)
+            run[key], found_notes = locate(str(run[key]), path, cwd, where)
             notes += found_notes
     questions = rest if of_questions else None
     return SuiteDataset(where, target, path.parent.resolve(), name, questions, run, notes)
@@ -230,13 +220,8 @@ def _target(
     there = (path.parent / expand_home(file)).is_file() or (cwd / file).is_file()
     if not (must_exist or looks_like_a_file or there):
         return written, ()
-    place = locate(file, path, cwd, where)
-    return place.path + colon + name, () if place.note is None else (place.note,)
-
-
-def _file(written: str, path: Path, cwd: Path, where: str) -> tuple[str, tuple[str, ...]]:
-    place = locate(written, path, cwd, where)
-    return place.path, () if place.note is None else (place.note,)
+    place, notes = locate(file, path, cwd, where)
+    return place + colon + name, notes
 
 
 def _name(where: str, rest: dict[str, object]) -> str | None:

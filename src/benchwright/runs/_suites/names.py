@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
+from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, written_as
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, Profile, read_document
 from benchwright.core import NotFoundError, UsageError, expand_home, refuse_foreign
 from benchwright.runs._suites.entries import SuiteDataset, SuiteModel
@@ -101,7 +101,7 @@ def _origin(kind: Kind, name: str, folder: Path | None, config: ConfigFile | Non
             return "built-in profile"
         return "embedded demo model" if name == "demo" else ""
     place = name.partition(":")[0]
-    if is_question_file(name) or place.endswith(".py"):
+    if written_as(name) == "questions" or place.endswith(".py"):
         path = cwd / expand_home(place)
         return str(path) if path.is_file() else name if "://" in name else ""
     entry = BENCHMARK_PLUGINS.entry(name)
@@ -123,7 +123,7 @@ def _datasets(name: str, folder: Path | None, cwd: Path) -> list[SuiteDataset]:
     file = _file("datasets", name, folder)
     if file is None:
         name = custom_media_file(name, cwd) or name
-        target = _absolute(name, cwd) if is_question_file(name) else name
+        target = _absolute(name, cwd) if written_as(name) == "questions" else name
         return [SuiteDataset("--datasets", target, cwd)]
     names = _names(file)
     entries = names.get("datasets")

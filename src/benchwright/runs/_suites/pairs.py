@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, is_question_file, load_questions
+from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_questions, written_as
 from benchwright.config import ConfigFile, RunOptions, layered
 from benchwright.core import (
     QUESTIONS,
@@ -172,7 +172,7 @@ def _targets(
         config.benchmarks.get(entry.target) if config is not None and isinstance(entry.target, str) else None
     )
     base = configured.file if configured is not None else entry.target
-    if not isinstance(base, str) or not is_question_file(base):
+    if not isinstance(base, str) or written_as(base) != "questions":
         # Settings for all runs are passed only to benchmarks that take them; the entry's settings always are.
         common = layered(suite.run, options.given())
         shared = {name: value for name, value in common.items() if name not in QUESTION_SETTINGS}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec import field
 
-from benchwright.benchmarks import import_file, is_suite_document, missing_target
+from benchwright.benchmarks import import_file, missing_target, written_as
 from benchwright.config import (
     CONFIG_NAMES,
     SUITE_SETTINGS,
@@ -261,7 +261,7 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
     path = expand_home(target)
     suffix = path.suffix.lower()
     there = cwd / path
-    if is_suite_document(path.name):
+    if written_as(path.name) == "suite":
         if path.name in CONFIG_NAMES:
             raise ConfigError(
                 f"{target} contains names and defaults; it is not a suite. A suite has lists of models and datasets: suite.toml"

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, custom_media_file, is_suite_document
+from benchwright.benchmarks import BenchmarkSpec, custom_media_file, written_as
 from benchwright.config import ConfigFile, RunOptions, layered
 from benchwright.core import JsonObject, UsageError
 from benchwright.runs._questions import given_questions, refuse_questions
@@ -66,7 +66,7 @@ def _asked(target: Any, config: ConfigFile | None, cwd: Path, options: RunOption
     name = os.fspath(target)
     if not name.strip():
         raise UsageError(f"an empty text names no benchmark; {_EXPECTED}")
-    if is_suite_document(name):
+    if written_as(name) == "suite":
         raise UsageError(f"{name} is a suite of models and datasets: run_suite({name!r})")
     asked = replace(asked, target=name, place=name)
     entry = None if config is None else config.benchmarks.get(name)

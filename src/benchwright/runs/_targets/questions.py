@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, is_question_file
+from benchwright.benchmarks import BenchmarkSpec, written_as
 from benchwright.core import QUESTIONS, JsonObject, UsageError
 from benchwright.runs._questions import given_questions, question_options, refuse_idle
 from benchwright.runs._targets.values import Asked, Target, TargetKind
@@ -62,5 +62,9 @@ def _load(definition: JsonObject) -> BenchmarkSpec:
 
 
 KIND = TargetKind(
-    QUESTIONS, lambda asked: is_question_file(asked.place), _define, _load, takes=frozenset({"questions"})
+    QUESTIONS,
+    lambda asked: written_as(asked.place) == "questions",
+    _define,
+    _load,
+    takes=frozenset({"questions"}),
 )
