@@ -94,6 +94,9 @@ def test_labelled_replies() -> None:
             reply = json.loads(line)[0]
             agrees(reply)
             agrees(f"{reply}\n#### 42")
+            agrees(f"{reply} $\\boxed{{42}}$.")
+            agrees(f"{reply} = \\boxed{{-3.5}}")
+            agrees(f"{reply}\n\\[ \\boxed{{1200}} \\]")
 
 
 def test_it_can_be_left_out() -> None:

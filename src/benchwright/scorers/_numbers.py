@@ -92,7 +92,13 @@ def target_number(target: object) -> Number | None:
     if isinstance(target, float):
         value = Decimal(str(target))
         return Number(Fraction(value)) if value.is_finite() else None
-    return read_number(str(target)).number
+    text = str(target)
+    return Number(Fraction(int(text))) if _is_plain(text) else read_number(text).number
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is a few digits, which mean the same in every notation."""
+    return len(text) < 16 and text.isdecimal() and text.isascii()
 
 
 _ASKED_SCALES = {
@@ -124,7 +130,7 @@ def in_asked_scale(number: Number | None, row: Row | None) -> Number | None:
 
 def target_mark(target: object) -> Mark | None:
     """The decimal mark that an expected answer reveals, if it reveals one."""
-    return decimal_mark_of(target) if isinstance(target, str) else None
+    return decimal_mark_of(target) if isinstance(target, str) and not _is_plain(target) else None
 
 
 def matches(found: Number, expected: Number, tolerance: Fraction = Fraction(0)) -> bool | None:

@@ -43,18 +43,16 @@ def read_quickly(text: str) -> ReadNumber | None:
         and _doubts().none_in(words_of(text.lower()))
     ):
         return ReadNumber(Number(Fraction(only["number"])), "last_number")
-    if (
-        "####" not in text[-_SHORT:]
-        or any(sign in text for sign in _NOT_PLAIN)
-        or next_question(text) is not None
-    ):
+    end = text[-_SHORT:]
+    kind = "marked" if "####" in end else "boxed" if "\\boxed{" in end and "####" not in text else ""
+    if not kind or any(sign in text for sign in _NOT_PLAIN) or next_question(text) is not None:
         return None
-    marked = _marked().search(text, max(0, len(text) - _SHORT))
-    return ReadNumber(Number(Fraction(marked["marked"])), "marked") if marked else None
+    given = (_marked() if kind == "marked" else _boxed()).search(text, max(0, len(text) - _SHORT))
+    return ReadNumber(Number(Fraction(given[1])), kind) if given else None
 
 
 _RULES = {"stated": "stated", "boxed": "boxed"}
-_NOT_PLAIN = ("```", "<", "◁", "[")
+_NOT_PLAIN = ("```", "<", "◁", "[T", "[t", "[/")
 """What a program or reasoning, which are not read, begins with."""
 
 
@@ -70,7 +68,12 @@ def _short() -> re.Pattern[str]:
 
 @cache
 def _marked() -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\n])\#\#\#\#\s(?P<marked>-?{_NUMBER})\n?\Z")
+    return re.compile(rf"(?<![^\n])\#\#\#\#\s(-?{_NUMBER})\n?\Z")
+
+
+@cache
+def _boxed() -> re.Pattern[str]:
+    return re.compile(rf"\\boxed\{{(-?{_NUMBER})\}}[\s$.)\\\]]{{0,8}}\Z")
 
 
 @cache
