@@ -6,6 +6,7 @@ each pattern takes 1 to 20. A pattern that changes changes the words with it. `B
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from re import _constants as ops, _parser as parser  # type: ignore[attr-defined]  # no other way to read a pattern
@@ -29,12 +30,17 @@ _KEPT = 20_000
 
 
 def words_of(lower: str) -> list[str]:
-    """The words of an ASCII text in lower case.
+    """The words of a text in lower case.
 
     >>> words_of("it isn't 5.")
     ['it', "isn't"]
     """
-    return lower.translate(_WORDS).split()
+    return lower.translate(_WORDS).split() if lower.isascii() else _words().findall(lower)
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(r"[^\W\d_]+(?:'+[^\W\d_]*)*|'[^\W\d_]+")
 
 
 class Needed(NamedTuple):
@@ -70,9 +76,7 @@ class Triggers:
     def __init__(self, patterns: Iterable[str], parts: Iterable[str] = ()) -> None:
         ways = [way for pattern in patterns for way in needed_words(pattern)]
         ways += [[Needed(frozenset(), frozenset([part]))] for part in parts]
-        self._ways = [
-            [Needed(one.whole, frozenset(filter(str.isascii, one.parts))) for one in way] for way in ways
-        ]
+        self._ways = ways
         self._begun: dict[str, list[list[Needed]]] = {}
         """Word → the ways to match that it may begin, with what else they need."""
         self._harmless: set[str] = set()
@@ -257,13 +261,17 @@ def _has_letters(tree: _Tree) -> bool:
     return kind is ops.IN and (ops.CATEGORY, ops.CATEGORY_WORD) in value
 
 
+_EQUAL_LETTERS = "ſıϐϑ\u1c80\u1c81"
+"""Small letters that equal others where case is ignored."""
+
+
 def may_match(pattern: str, lower: str) -> bool:
     """Whether a pattern may match a text in lower case; False only if it cannot.
 
     >>> may_match(r"(?<!\\w)(?:wait|sorry)(?!\\w)", "it is so"), may_match(r"(?<!\\w)(?:wait|sorry)(?!\\w)", "oh, wait")
     (False, True)
     """
-    if not FAST_PATHS or not lower.isascii():
+    if not FAST_PATHS or (not lower.isascii() and any(letter in lower for letter in _EQUAL_LETTERS)):
         return True
     triggers = _of_pattern(pattern)
     return triggers is None or not triggers.none_in(_kept_words(lower))

@@ -183,12 +183,10 @@ class ChoiceRule(Struct, frozen=True):
     """Replies that it decides, if A is 2258, B 2263, C 2281 and D "none of these"."""
     pattern: str | None = None
     """Regular expression for the text before the letter or option text; None: the rule is code."""
-    cues: tuple[str, ...] = ()
-    """Lower-case fragments; the pattern is tried only if the text contains one of them."""
     ending: str = UNASKED
     """Regular expression for the text that must follow."""
-    begins: bool = False
-    """Whether the pattern begins with one of the cues: it is tried only where one of them is."""
+    begins: str = ""
+    """What the pattern begins with, in lower case, separated by commas: in a long text it is tried only there."""
 
     @property
     def compiled(self) -> re.Pattern[str]:
@@ -198,9 +196,10 @@ class ChoiceRule(Struct, frozen=True):
     def found(self, view: ReplyText) -> Iterable[re.Match[str]]:
         """The matches of the pattern in a view."""
         if self.begins and len(view.text) > _LONG:
-            return matches_at(self.compiled, view.text, places(view.lower, self.cues, most=_PLACES))
-        lower = view.lower
-        if not any(cue in lower for cue in self.cues) or not may_match(self.pattern or "", lower):
+            return matches_at(
+                self.compiled, view.text, places(view.lower, self.begins.split(", "), most=_PLACES)
+            )
+        if not may_match(self.pattern or "", view.lower):
             return ()
         if self.begins:
             return _overlapping(self.compiled, view.text)
