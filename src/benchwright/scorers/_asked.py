@@ -12,15 +12,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from benchwright.scorers._replies import listed
+
 _AUXILIARY = r"(?:is|are|was|were|am|do|does|did|can|could|will|would|has|have|had|should|shall|may|might|must|ought|need)"
-_GROUPS = (
-    "is are was were am be",
-    "do does did",
-    "can could",
-    "will would shall",
-    "has have had",
-    "should ought must need",
-    "may might",
+_GROUPS = listed(
+    "is_are_was_were_am_be do_does_did can_could will_would_shall has_have_had should_ought_must_need"
+    " may_might"
 )
 _ASKS = rf"(?:(?:so|and|but|then|also|now|yes\sor\sno|question|q)[,:]?\s){{0,2}}(?:please\s)?(?P<aux>{_AUXILIARY})(?P<not>n't|\snot)?(?!\w)"
 _ASKS_INSIDE = rf"[,:]\s(?P<aux>{_AUXILIARY})(?P<not>n't)?\s(?!not\s)"
@@ -152,78 +149,12 @@ child children man men woman women person people foot feet tooth teeth mouse mic
 """
 """Words whose other forms, which follow each of `_BASES`, do not differ by an ending."""
 _BASES = frozenset(
-    [
-        "use",
-        "die",
-        "go",
-        "see",
-        "write",
-        "sing",
-        "build",
-        "make",
-        "take",
-        "get",
-        "give",
-        "eat",
-        "drink",
-        "begin",
-        "become",
-        "buy",
-        "sell",
-        "know",
-        "speak",
-        "break",
-        "freeze",
-        "think",
-        "find",
-        "lead",
-        "leave",
-        "meet",
-        "fly",
-        "swim",
-        "run",
-        "hold",
-        "keep",
-        "stand",
-        "catch",
-        "teach",
-        "bring",
-        "fight",
-        "sleep",
-        "feel",
-        "choose",
-        "come",
-        "drive",
-        "ride",
-        "wear",
-        "steal",
-        "throw",
-        "draw",
-        "show",
-        "pay",
-        "lie",
-        "sit",
-        "send",
-        "spend",
-        "lend",
-        "bend",
-        "understand",
-        "hear",
-        "tell",
-        "bite",
-        "hide",
-        "child",
-        "man",
-        "woman",
-        "person",
-        "foot",
-        "tooth",
-        "mouse",
-        "goose",
-        "wolf",
-        "leaf",
-        "life",
-    ]
+    listed(
+        "use die go see write sing build make take get give eat drink begin become buy sell know speak break"
+        " freeze think find lead leave meet fly swim run hold keep stand catch teach bring fight sleep feel"
+        " choose come drive ride wear steal throw draw show pay lie sit send spend lend bend understand hear"
+        " tell bite hide child man woman person foot tooth mouse goose wolf leaf life"
+    )
 )
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 

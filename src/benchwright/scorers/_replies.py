@@ -42,6 +42,15 @@ qui que donne de du des par pour avec dans un une yields ergibt von mit für auf
 """Words that no sentence ends with."""
 
 
+def listed(words: str) -> tuple[str, ...]:
+    """Words and phrases that stand in one text, `_` for the blanks of a phrase.
+
+    >>> listed("yes of_course")
+    ('yes', 'of course')
+    """
+    return tuple(word.replace("_", " ") for word in words.split())
+
+
 def next_question(text: str) -> int | None:
     """Where a model that completes text goes on to write the next question; what follows answers that question."""
     if "\n" not in text:

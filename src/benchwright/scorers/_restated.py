@@ -19,6 +19,7 @@ from benchwright.scorers._asked import (
     signed,
     stem,
 )
+from benchwright.scorers._replies import listed
 
 _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
 _PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
@@ -86,63 +87,12 @@ _THIRD = r"(?<!\w)neither(?!\w)|[.,;:–—]\s+(?:but\s|and\s|rather,?\s|instead
 """What may name a third value after a negated opposite: `not composite; it is a unit`."""
 _FILLERS = frozenset(
     stem(word)
-    for word in [
-        "always",
-        "two",
-        "both",
-        "all",
-        "every",
-        "strongly",
-        "really",
-        "simply",
-        "suitable",
-        "considered",
-        "treat",
-        "call",
-        "consider",
-        "classify",
-        "label",
-        "rate",
-        "count",
-        "regard",
-        "thing",
-        "way",
-        "kind",
-        "sort",
-        "indeed",
-        "regarded",
-        "classified",
-        "classed",
-        "number",
-        "well",
-        "known",
-        "certain",
-        "exact",
-        "fully",
-        "entirely",
-        "completely",
-        "totally",
-        "perfectly",
-        "simply",
-        "clear",
-        "officially",
-        "sense",
-        "overall",
-        "category",
-        "class",
-        "type",
-        "example",
-        "nowadays",
-        "context",
-        "part",
-        "itself",
-        "data",
-        "evidence",
-        "study",
-        "research",
-        "result",
-        "finding",
-    ]
+    for word in listed(
+        "always two both all every strongly really simply suitable considered treat call consider classify"
+        " label rate count regard thing way kind sort indeed regarded classified classed number well known"
+        " certain exact fully entirely completely totally perfectly simply clear officially sense overall"
+        " category class type example nowadays context part itself data evidence study research result finding"
+    )
 )
 _ENOUGH = 0.6
 _HALF = 0.4

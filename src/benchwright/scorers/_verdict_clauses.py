@@ -18,6 +18,7 @@ from benchwright.scorers._verdict_phrases import (
     compiled,
     is_asked,
     is_either,
+    is_negated,
     is_remark,
     is_truth,
     phrase_pattern,
@@ -42,12 +43,14 @@ from benchwright.scorers._verdict_words import (
     HEDGES,
     IF,
     JUDGES,
+    JUDGING,
     LABELLED,
     LEAD,
     LEADS_IN,
     MARKED,
     MEANT,
     NOT_A_NOUN,
+    OPENS_NOTHING,
     OPENS_WEAKLY,
     OTHER_CASES,
     OTHERWISE,
@@ -134,15 +137,7 @@ def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[Spotted
             r"(?<!\w)(?:in\sfavou?r\sof|for|against|of|than|between|either)\s(?:an?\s|the\s)?$"
         ).search(before):
             continue
-        if word["word"] in (
-            "true",
-            "correct",
-            "right",
-            "false",
-            "wrong",
-            "incorrect",
-            "untrue",
-        ) and compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
+        if word["word"] in JUDGING and compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
             continue  # a predicate
         kind = Kind.OPENS if not before.strip(" \n([{") else Kind.CONCLUDED
         if compiled(IF).search(before) or compiled(OTHER_CASES).search(before):
@@ -187,21 +182,7 @@ def whole_sentences(sentences: list[Sentence]) -> list[SpottedVerdict]:
 def opening(text: str) -> list[SpottedVerdict]:
     """A verdict in other words that opens the reply: `Indeed, she won it twice.`; they count if nothing else does."""
     found = compiled(rf"{phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s(?!(?:no|false)(?!\w))[^\d.])").match(text)
-    if (
-        found is None
-        or compiled(SPEAKS_OF_ELSE).match(text, found.end())
-        or found["phrase"]
-        in (
-            "right",
-            "sure",
-            "true",
-            "exactly",
-            "exact",
-            "si",
-            "claro",
-            "genau",
-        )
-    ):
+    if found is None or compiled(SPEAKS_OF_ELSE).match(text, found.end()) or found["phrase"] in OPENS_NOTHING:
         return []
     if compiled(r"(?<!\w)(?:but|however|aber|mais|pero|ma|mas|но)(?!\w)").search(text, 0, 200):
         return []
@@ -438,7 +419,7 @@ def _in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool
     said = compiled(ANAPHOR).match(text, begin) or _ellipsis(text, begin, asked)
     if said:
         named = said.groupdict()
-        negated = any(named.get(name) for name in ("not", "not2", "not3", "never"))
+        negated = is_negated(said)
         aux = (
             named["aux"]
             or {"won't": "will", "can't": "can"}.get(named.get("never") or "")
@@ -489,7 +470,7 @@ def _judged(clause: str, sentence: str, asked: YesNoQuestion) -> bool | None:
         return None
     if compiled(GRANTS).match(sentence, sentence.find(clause) + found.end()):
         return None
-    negated = any(found[name] for name in ("not", "not2", "not3"))
+    negated = is_negated(found)
     if found["mentions"]:
         if negated and asked.supports and not compiled(r"(?<!\w)(?:whether|if)(?!\w)").search(clause):
             return asked.sign < 0

@@ -7,6 +7,7 @@ from functools import cache
 
 from benchwright.scorers._verdict_words import (
     EITHER,
+    JUDGING,
     NO,
     OTHER_CASE,
     YES,
@@ -26,10 +27,12 @@ def whole_verdict(text: str) -> bool | None:
 
 def is_truth(text: str) -> bool:
     """Whether a verdict judges what was said, and not the question: `Correct.`"""
-    return (
-        compiled(r"[\W_]*(?:not\s)?(?:true|false|correct|incorrect|right|wrong|untrue)[\W_]*").fullmatch(text)
-        is not None
-    )
+    return compiled(rf"[\W_]*(?:not\s)?(?:{'|'.join(sorted(JUDGING))})[\W_]*").fullmatch(text) is not None
+
+
+def is_negated(found: re.Match[str]) -> bool:
+    """Whether one of the groups of a match that are called `not` or `never` is in it."""
+    return any(value and name.startswith(("not", "never")) for name, value in found.groupdict().items())
 
 
 def is_remark(text: str, at: int) -> bool:

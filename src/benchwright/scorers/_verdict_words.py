@@ -6,7 +6,7 @@ answers with a pronoun, reports what others say, or takes back what was said.
 
 from __future__ import annotations
 
-from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS, ANSWER_QUALIFIED
+from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS, ANSWER_QUALIFIED, listed
 
 YES = (
     "yes yeah yep yup true correct right absolutely definitely certainly indeed sure affirmative exactly agreed obviously"
@@ -56,22 +56,12 @@ STATED = (
     r"(?:(?:isn't|can't\sbe|cannot\sbe|is\sanything\sbut|is|was|would\sbe|(?:must|should|would\shave\sto|has\sto|seems\sto|appears\sto|can\sonly|may\swell)\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
     r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
 )
-STATED_STEMS = [
-    "answer",
-    "verdict",
-    "conclusion",
-    "response",
-    "label",
-    "judg",
-    "decision",
-    "prediction",
+STATED_STEMS = (
+    *listed(
+        "answer verdict conclusion response label judg decision prediction \\boxed <answer> </answer> 答案 a:"
+    ),
     *ANSWER_ELSEWHERE_STEMS,
-    "\\boxed",
-    "<answer>",
-    "</answer>",
-    "答案",
-    "a:",
-]
+)
 """The words that `STATED` begins with."""
 NOT_STATED = r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
 SKIPPED_BEFORE = (
@@ -108,35 +98,10 @@ PREDICATE = (
     r"|(?<!\w)(?P<no>no\s)?es\s(?P<palabra>verdadero|verdadera|cierto|correcto|falso|falsa|incorrecto)(?!\w)"
     r"|(?<!\w)это\s(?P<ne>не\s)?(?P<slovo>верно|правда|так|неверно|неправда|ложь)(?!\w)"
 )
-PREDICATE_STEMS = [
-    "true",
-    "correct",
-    "right",
-    "accurate",
-    "valid",
-    "false",
-    "wrong",
-    "untrue",
-    "myth",
-    "mistaken",
-    "case",
-    "stimmt",
-    "wahr",
-    "richtig",
-    "korrekt",
-    "falsch",
-    "vrai",
-    "faux",
-    "fausse",
-    "exact",
-    "verdader",
-    "cierto",
-    "fals",
-    "правда",
-    "верно",
-    "так",
-    "ложь",
-]
+PREDICATE_STEMS = listed(
+    "true correct right accurate valid false wrong untrue myth mistaken case stimmt wahr richtig korrekt"
+    " falsch vrai faux fausse exact verdader cierto fals правда верно так ложь"
+)
 """The words that `PREDICATE` ends with."""
 PREDICATE_CHARS = 160
 """Characters from the beginning of a predicate to such a word."""
@@ -257,25 +222,18 @@ HEDGES = (
     r"|unfortunately|sadly|regrettably|alas|luckily|fortunately|thankfully|happily|honestly|frankly|actually|really|simply|simple|well|hmm+|oh|ah|okay|ok|alright|so|and|but|a|an|the|hard|big|firm|clear|resounding|definite|i'm\safraid|i'm\ssorry\sto\ssay|sorry|to\sbe\shonest|if\syou\sask\sme|if\si\shad\sto\s(?:guess|choose|say|pick)|i\s(?:would|'d)\ssay|i'd\ssay|personally|from\swhat\si\s\w+|meh|as\sfar\sas\si\s(?:know|can\stell)|to\smy\sknowledge|in\smy\s(?:opinion|view)|surprisingly|believe\sit\sor\snot|for\sthe\smost\spart|by\sand\slarge|as\sa\srule|on\sbalance|overall|all\sin\sall|my\s(?:answer|guess|verdict)(?:\sis|:)?|great\squestion|good\squestion"
     r"|leider|grundsätzlich|eigentlich|wahrscheinlich|vermutlich|im\sprinzip|tja|na|malheureusement|probablement|en\sprincipe|en\sgénéral|eh\sbien|desafortunadamente|lamentablemente|probablemente|en\sgeneral|en\sprincipio|bueno|pues|purtroppo|probabilmente|in\sgenere|beh|infelizmente|provavelmente|em\sgeral|bem|bom|к\sсожалению|вероятно|скорее\sвсего|в\sобщем|конечно|увы|[a-d][.):]|[a-d]\)|→)"
 )
-OPENS_WEAKLY = frozenset(
-    [
-        "right",
-        "sure",
-        "true",
-        "exactly",
-        "exact",
-        "si",
-        "claro",
-        "genau",
-        "indeed",
-        "correct",
-        "absolutely",
-        "certainly",
-        "naturally",
-        "obviously",
-        "agreed",
-    ]
-) | {"of course"}
+JUDGING = frozenset(listed("true correct right false wrong incorrect untrue"))
+"""Words that judge what was said: they are verdicts, or predicates."""
+BEFORE_NOUNS = JUDGING - {"incorrect", "untrue"} | {"no", "si", "sure", "negative"}
+"""Verdicts that say something else before another word: `the right way`."""
+GOES_ON_WITH = frozenset(listed("and with in given although though if unless or is for"))
+"""Words that may follow such a verdict."""
+OPENS_NOTHING = frozenset(listed("right sure true exactly exact si claro genau"))
+"""Words for yes that begin replies of all kinds."""
+OPENS_WEAKLY = OPENS_NOTHING | {
+    *listed("indeed correct absolutely certainly naturally obviously agreed of_course")
+}
+"""Words for yes that open a reply only if they are all of a sentence."""
 CLASSIFIES = r"(?:is|are|was|were|does|do)\s(?:this|that|these|those|it|the\s(?:following|above|premise|hypothesis|passage|(?:\w+\s)?(?:review|message|e-?mail|comment|text|tweet|post|sentiment|sentence|headline|speaker|author|tone|customer|reviewer|user|mail|word|image|picture|sender)))(?!\w)"
 """A question for a class, which its name answers."""
 LABELLED = (

@@ -12,7 +12,7 @@ import re
 
 from benchwright.scorers._asked import YesNoQuestion, content, leaves_open, read_question, signed
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
-from benchwright.scorers._replies import breaks_off, next_question
+from benchwright.scorers._replies import breaks_off, listed, next_question
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._triggers import may_match
 from benchwright.scorers._verdict_clauses import (
@@ -29,6 +29,7 @@ from benchwright.scorers._verdict_clauses import (
 from benchwright.scorers._verdict_phrases import (
     compiled,
     is_asked,
+    is_negated,
     is_remark,
     is_truth,
     phrase_pattern,
@@ -40,12 +41,14 @@ from benchwright.scorers._verdict_words import (
     ABSTAINS,
     ANAPHOR,
     AT_ONCE,
+    BEFORE_NOUNS,
     BOTH,
     CLOSING,
     CONCLUSION,
     CONTRAST,
     CORRECTION,
     EITHER,
+    GOES_ON_WITH,
     HIDDEN,
     LABELLED,
     NOT_A_NOUN,
@@ -136,31 +139,17 @@ def _object(reply: str) -> dict[str, object] | None:
     return given if isinstance(given, dict) and given else None
 
 
-_ANSWER_KEYS = (
-    "answer",
-    "final_answer",
-    "verdict",
-    "label",
-    "result",
-    "prediction",
-    "decision",
-    "classification",
-    "conclusion",
-    "response",
-    "output",
-    "class",
-    "judgment",
-    "judgement",
-    "category",
-    "sentiment",
+_ANSWER_KEYS = listed(
+    "answer final_answer verdict label result prediction decision classification conclusion response output class judgment"
+    " judgement category sentiment"
 )
 
 
 def _of_object(given: dict[str, object], asked: YesNoQuestion | None) -> bool | None:
     lower = {str(key).lower(): value for key, value in given.items()}
     for key in _ANSWER_KEYS:
-        if key in lower:
-            return _of_value(lower[key], asked)
+        if (name := key.replace(" ", "_")) in lower:
+            return _of_value(lower[name], asked)
     read = {}
     for key, value in lower.items():
         if isinstance(value, bool) or (
@@ -310,11 +299,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
             found = not found
         if found is None and text.startswith("that ", cue.end()):
             anaphor = compiled(ANAPHOR).match(text, cue.end() + 5)
-            found = (
-                None
-                if anaphor is None
-                else not any(anaphor[name] for name in ("not", "not2", "not3", "never"))
-            )
+            found = None if anaphor is None else not is_negated(anaphor)
         if found is None and asked is not None and (said := compiled(SAYS_SO).match(text, cue.end())):
             found = said["yes"] is not None
         if found is None and asked is not None:
@@ -344,31 +329,9 @@ def _after_statement(text: str, at: int) -> bool | None:
     if compiled(EITHER).match(text, at):
         return None
     word = found["phrase"]
-    if not compiled(NOT_A_NOUN).match(text, found.end()) and word in (
-        "no",
-        "right",
-        "si",
-        "sure",
-        "wrong",
-        "correct",
-        "true",
-        "false",
-        "negative",
-    ):
+    if not compiled(NOT_A_NOUN).match(text, found.end()) and word in BEFORE_NOUNS:
         following = compiled(r"\s([^\W\d_]+)").match(text, found.end())
-        if following and following[1] not in (
-            "and",
-            "with",
-            "in",
-            "given",
-            "although",
-            "though",
-            "if",
-            "unless",
-            "or",
-            "is",
-            "for",
-        ):
+        if following and following[1] not in GOES_ON_WITH:
             return None
     return (not phrases()[word]) if found["not"] else phrases()[word]
 

@@ -10,7 +10,8 @@ from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._triggers import may_match
 
 _SENTENCE = 240
-_ENDS = (". ", "\n", "! ", "? ", "。", "; ")
+ENDS = (". ", "\n", "! ", "? ", "。")
+"""What ends a sentence."""
 _FOLLOWS = 80
 _FAR = 2_000
 
@@ -113,7 +114,7 @@ def reported(view: ReplyText, at: int, end: int, *, by_text: bool = False) -> bo
 def sentence_of(view: ReplyText, at: int) -> int:
     """Where the sentence of `at` begins, or the part of it after a semicolon."""
     first = max(0, at - _SENTENCE)
-    return max(first, max(view.text.rfind(mark, first, at) for mark in _ENDS) + 1)
+    return max(first, max(view.text.rfind(mark, first, at) for mark in (*ENDS, "; ")) + 1)
 
 
 def abstains(view: ReplyText, begin: int, texts: OptionTexts, *, stated: bool) -> bool:

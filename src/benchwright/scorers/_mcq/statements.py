@@ -16,7 +16,7 @@ from benchwright.scorers._mcq.extraction import (
     letter_at,
 )
 from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
-from benchwright.scorers._mcq.sayers import reported
+from benchwright.scorers._mcq.sayers import ENDS, reported
 from benchwright.scorers._mcq.texts import OptionTexts, denied, marked_option
 from benchwright.scorers._mcq.view import ReplyText
 
@@ -229,7 +229,7 @@ def refuted(view: ReplyText, end: int) -> bool:
 def _supposed(view: ReplyText, cue: int, end: int) -> bool:
     """Whether the sentence of a statement is about a hypothetical case or about what others think."""
     text = view.lower
-    begin = max(text.rfind(mark, max(0, cue - _SENTENCE), cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
+    begin = max(text.rfind(mark, max(0, cue - _SENTENCE), cue) for mark in ENDS) + 1
     before = text[max(begin, cue - _SENTENCE) : cue]
     if caseless(_OTHER_CASE).search(before):
         return caseless(_DECIDED).search(before) is None

@@ -17,39 +17,12 @@ from typing import NamedTuple
 from benchwright.scorers._mcq.extraction import ChoiceRule, compiled
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, ReplyText, comparable
+from benchwright.scorers._replies import listed
 from benchwright.scorers._text import is_whole
 
 # An option that is one of these words is named only if the word is by itself: "No." but not "no idea".
 _FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "i",
-        "it",
-        "is",
-        "in",
-        "on",
-        "at",
-        "to",
-        "of",
-        "or",
-        "and",
-        "not",
-        "no",
-        "so",
-        "as",
-        "be",
-        "we",
-        "he",
-        "she",
-        "us",
-        "by",
-        "if",
-        "one",
-        "do",
-        "for",
-    ]
+    listed("a an the i it is in on at to of or and not no so as be we he she us by if one do for")
 )
 # An option that is one of these words is named only where it is stated: alone, quoted, or at the end of a sentence.
 _WORDS = """
