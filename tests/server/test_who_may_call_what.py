@@ -61,7 +61,10 @@ class Asking:
             told = {name.lower(): value for name, value in answer.getheaders()}
             # HTTPMessage joins nothing: a header that is there twice would let a browser choose.
             assert len(told) == len(answer.getheaders())
-            return Answered(answer.status, told, answer.read())
+            stream = told.get("content-type", "").startswith(
+                "text/event-stream"
+            )  # it does not end: one event tells enough
+            return Answered(answer.status, told, answer.readline() if stream else answer.read())
         finally:
             connection.close()
 

@@ -110,6 +110,8 @@ class RunView(Struct, frozen=True, kw_only=True):
     """The main figure as numbers; None: the kind has no single one, or there is no result yet."""
     outcomes: tuple[int, ...] = ()
     """Samples per outcome, in the order of `Outcome`; empty: the kind has none, or no result yet."""
+    data: JsonObject | None = None
+    """The rows that were evaluated: `name`, `hash`, `rows`; None: the record names none."""
     streamed: bool = False
     """Whether replies were streamed, so that samples have times to the first token."""
 
@@ -211,6 +213,7 @@ class RunView(Struct, frozen=True, kw_only=True):
             "progress": None if self.progress is None else self.progress.to_json(),
             "cost": summary.get("cost"),
             "reused": summary.get("reused"),
+            "data": self.data,
             "input": self.input,
             "output": self.output,
             "tags": self.tags,
@@ -450,9 +453,17 @@ def plain_view(run: RunRecord) -> RunView:
         starts=run.starts,
         progress=RunProgress.from_json(run.progress),
         worked=run.worked,
+        data=_data_of(run),
         summary=run.summary,
         streamed=table_of(run.settings.get("generation")).get("stream") is True,
     )
+
+
+def _data_of(run: RunRecord) -> JsonObject | None:
+    found = table_of(run.manifest.get("dataset"))
+    if not found.get("fingerprint"):
+        return None
+    return {"name": found.get("name"), "hash": found["fingerprint"], "rows": found.get("rows")}
 
 
 def progress_words(progress: RunProgress) -> list[str]:

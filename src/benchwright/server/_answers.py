@@ -100,7 +100,7 @@ class HtmlPage(AnswerKind, frozen=True):
 
 
 class Events(AnswerKind, frozen=True):
-    """The handler returns an asynchronous iterator of Structs, each sent as one event as soon as it is there.
+    """The handler returns an asynchronous iterator of events, each as `event` encodes it, sent as soon as it is there.
 
     Pages read it with `fetch`, because `EventSource` sends no token.
     """
@@ -123,12 +123,19 @@ class Events(AnswerKind, frozen=True):
         return StreamingResponse(_events(value), media_type=self.media_type)
 
 
-async def _events(values: AsyncIterator[Struct]) -> AsyncIterator[bytes]:
+def event(value: Struct | Exception) -> bytes:
+    """One event: a Struct, or an error as the body of its refusal."""
+    if isinstance(value, Exception):
+        return b"event: error\ndata: " + encoded(refusal_of(value).body()) + b"\n\n"
+    return b"data: " + encoded(value) + b"\n\n"
+
+
+async def _events(values: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
         async for value in values:
-            yield b"data: " + encoded(value) + b"\n\n"
+            yield value
     except Exception as error:
-        yield b"event: error\ndata: " + encoded(refusal_of(error).body()) + b"\n\n"
+        yield event(error)
 
 
 def encoded(value: Struct | JsonObject) -> bytes:

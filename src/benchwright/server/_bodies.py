@@ -228,15 +228,41 @@ class RunBody(Struct, frozen=True):
     """JSON text."""
     tags: dict[str, Any] | None
     starts: int
+    data: dict[str, Any] | None
+    """The rows that were evaluated: `name`, `hash`, `rows`; null if the record names none."""
     summary: dict[str, Any] | None
 
 
+class HistoryPoint(Struct, frozen=True):
+    """The headline of one run."""
+
+    run_id: int
+    value: float
+
+
 class RunPage(Struct, frozen=True):
-    """Runs, newest first."""
+    """Runs, newest first unless `sort` says otherwise."""
 
     runs: list[RunBody]
     next: int | None
     """Pass it as `after` to get the next page; null on the last page."""
+    total: int
+    """Runs that pass the filter, on all pages."""
+    histories: dict[str, list[HistoryPoint]]
+    """The headlines of the last runs of each name on this page, oldest first: those with the metric of the newest one."""
+    choices: dict[str, list[str]]
+    """The values of all runs, by which they can be filtered: `name`, `model`, `tag`, `data`."""
+
+
+class LiveRuns(Struct, frozen=True):
+    """What changed since the event before. The first event has the runs that are live."""
+
+    runs: list[RunBody]
+    """Runs that are new, or changed, oldest first; without `summary`, `input` and `output`."""
+    removed: list[int]
+    """Numbers of runs that were deleted."""
+    last: int
+    """The number of the newest run; 0 if there is none."""
 
 
 class StepBody(Struct, frozen=True):
@@ -366,8 +392,11 @@ def _time(seconds: float | None) -> str | None:
     return None if seconds is None else rfc3339(seconds)
 
 
-def run_body(run: RunRecord) -> RunBody:
-    """Describe a run in the form of `list --json`, with JSON inside JSON as text."""
+def run_body(run: RunRecord, *, brief: bool = False) -> RunBody:
+    """Describe a run in the form of `list --json`, with JSON inside JSON as text; `brief`: without what may be long."""
+    if brief:
+        shown: dict[str, Any] = {**view_of(run).to_json(), "input": None, "output": None}
+        return RunBody(**shown, summary=None)
     described: dict[str, Any] = {
         **view_of(run).to_json(),
         "input": _text(run.input),

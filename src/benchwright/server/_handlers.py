@@ -15,7 +15,7 @@ from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
-from benchwright.store import Owner, StepRequest, Store, whole
+from benchwright.store import Owner, StepRequest
 from benchwright.workflows import created_workflow
 
 
@@ -68,19 +68,6 @@ async def create_run(state: ServerState, call: RestCall) -> bodies.RunCreated:
     )
     state.hold(lease)
     return bodies.RunCreated(run_id=lease.run_id)
-
-
-async def list_runs(state: ServerState, call: RestCall) -> bodies.RunPage:
-    """List runs, newest first."""
-    query = call.query
-    limit = query["limit"]
-
-    def read(store: Store) -> bodies.RunPage:
-        found = store.runs(after=query["after"], limit=limit + 1, kind=query["kind"], name=query["name"])
-        runs = [run_body(whole(store, run)) for run in found[:limit]]
-        return bodies.RunPage(runs=runs, next=found[limit - 1].id if len(found) > limit else None)
-
-    return await state.read(read)
 
 
 async def get_run(state: ServerState, call: RestCall) -> bodies.RunBody:

@@ -13,12 +13,14 @@ from benchwright.core import RUN_STATUSES, VERSION, Outcome
 from benchwright.results import RUN_KINDS, Slices
 from benchwright.server import (
     _bodies as bodies,
+    _catalogue as catalogue,
     _decisions as decisions,
     _handlers as handlers,
     _run_pages as run_pages,
 )
-from benchwright.server._answers import AnswerKind, AnyJson, Bytes, HtmlPage, Json
+from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
+from benchwright.server._catalogue import SORTS
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
@@ -82,6 +84,16 @@ _OF_SAMPLES = (
 )
 _BY = Query("by", str, None, "the column; a dotted name reaches into tables")
 _METRIC = Query("metric", str, None, "the metric (default: the headline)")
+_OF_RUNS = (
+    _NAME,
+    Query("model", str, None, "only runs of this model, by its id or its name"),
+    Query("status", str, None, "only runs with this status", tuple(RUN_STATUSES)),
+    Query("tag", str, None, "only runs with this tag: NAME or NAME=VALUE"),
+    Query("data", str, None, "only runs on data whose hash begins so"),
+    Query("q", str, None, "only runs with all of these words in name, model, target, data, tags or status"),
+    Query("sort", str, None, "the order (newest)", SORTS),
+    Query("brief", str, "false", "leave out summaries, inputs and outputs", ("true", "false")),
+)
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
@@ -127,7 +139,8 @@ REST: tuple[Route, ...] = (
     Route("POST", "/codes", _FULL, handlers.create_code, Json(bodies.NewCode), bodies.CreateCode, body_optional=True),
     Route("POST", "/token", _OPEN, handlers.exchange_code, Json(bodies.PageToken), bodies.Code),
     Route("POST", "/runs", _FULL, handlers.create_run, Json(bodies.RunCreated), bodies.CreateRun, refusals=(503,)),
-    Route("GET", "/runs", _READ, handlers.list_runs, Json(bodies.RunPage), query=(_AFTER, _LIMIT, _KIND, _NAME)),
+    Route("GET", "/runs", _READ, catalogue.list_runs, Json(bodies.RunPage), query=(_AFTER, _LIMIT, _KIND, *_OF_RUNS)),
+    Route("GET", "/live", _READ, catalogue.watch_runs, Events(bodies.LiveRuns)),
     Route("GET", _RUN, _READ, handlers.get_run, Json(bodies.RunBody), refusals=(404,)),
     Route("GET", f"{_RUN}/details", _READ, run_pages.get_details, AnyJson(), refusals=(404,)),
     Route("POST", f"{_RUN}/resume", _FULL, handlers.resume_run, _EMPTY, bodies.ResumeRun, refusals=(404, 409, 503)),

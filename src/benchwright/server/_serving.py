@@ -255,6 +255,7 @@ def _listening(
             ws="none",
         )
         server = uvicorn.Server(config)
+        state.ending = lambda: server.should_exit
         host, port = bound.getsockname()[:2]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         address = ServerAddress(url, token, open_url(url, keys.new_code()), first)

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
+from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import Keys
 from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter, open_store
@@ -154,8 +155,14 @@ class ServerState:
         """Tokens and codes."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""
+        self.ending: Callable[[], bool] = lambda: False
+        """Whether the server is about to stop."""
         self.use = Use()
         """When it was last used."""
+        self.catalogue = Catalogue()
+        """All runs in brief; only reads use it."""
+        self.live = Live()
+        """What open pages are told."""
         self.clients = Clients()
         """The processes that execute the runs."""
         self._writer: WorkflowWriter | None = None

@@ -97,6 +97,9 @@ class RunStore(Protocol):
     ) -> list[RunRecord]:  # fmt: skip
         """Runs, newest first, each as it was recorded: see `whole`. `after` is the number of the last run of the page before."""
 
+    def run_marks(self) -> dict[int, tuple[object, ...]]:
+        """A mark of each run, oldest first, which changes with everything that a list shows of it. Quick for thousands of runs."""
+
     def events(
         self, run_id: int, *, after: int = 0, limit: int | None = None, step_id: int | None = None
     ) -> list[Event]:

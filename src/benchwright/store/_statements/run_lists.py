@@ -56,6 +56,20 @@ class RunLists(Opened):
         limited = "" if limit is None else f" LIMIT {int(limit)}"
         return self._select_runs(f"{where and f'WHERE {where}'} ORDER BY id DESC{limited}", tuple(values))
 
+    def run_marks(self) -> dict[int, tuple[object, ...]]:
+        """A mark of each run, oldest first. A run whose process has died has another one than before."""
+        rows = self._connection.execute(
+            "SELECT id, status, owner, heartbeat, finished_at, starts, name, error, tags, length(summary) FROM runs ORDER BY id"
+        )
+        marks: dict[int, tuple[object, ...]] = {}
+        for run_id, status, owner, heartbeat, *rest in rows:
+            known = RUN_STATUSES.get(status)
+            alive = (
+                known is not None and known.live and owner and Owner.from_text(str(owner)).alive(heartbeat)
+            )
+            marks[run_id] = (status, alive, heartbeat, *rest)
+        return marks
+
     def events(
         self, run_id: int, *, after: int = 0, limit: int | None = None, step_id: int | None = None
     ) -> list[Event]:

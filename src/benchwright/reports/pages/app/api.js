@@ -115,5 +115,22 @@ async function withToken(method, path, options) {
 /** Read JSON. @param {string} path below /api @param {AbortSignal} signal @returns {Promise<any>} */
 export const get = (path, signal) => withToken("GET", path, { signal });
 
+/** Read events until the stream ends. @param {string} path below /api @param {(value: any) => void} each */
+export async function stream(path, each) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` };
+  const response = await fetch(`/api${path}`, { headers, credentials: "omit", cache: "no-store" });
+  if (!response.ok || response.body === null) throw new Refused(response.status, "The server refused live updates.", null);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const parts = (text + value).split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      if (part.startsWith("event: error")) throw new Refused(503, "The server cannot read the records.", null);
+      if (part.startsWith("data: ")) each(JSON.parse(part.slice(6)));
+    }
+  }
+}
+
 /** Change something. @param {string} path below /api @param {object} body @returns {Promise<any>} */
 export const post = (path, body) => withToken("POST", path, { body: JSON.stringify(body) });

@@ -2,6 +2,7 @@
 
 import { enter, exchange, hasToken } from "./api.js";
 import { h } from "./dom.js";
+import { isLive, progressBand, watch } from "./live.js";
 import { runs } from "./runs.js";
 import { sample } from "./sample.js";
 import { samples } from "./samples.js";
@@ -16,7 +17,7 @@ import { failed, loading, needsCode, nothingThere } from "./states.js";
  *  A row with a link is in the bar above all pages. */
 const PAGES = [
   { address: /^#\/runs$/, title: "Runs", link: "#/runs", show: runs },
-  { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun },
+  { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun, ofRun: true },
   { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
@@ -45,6 +46,25 @@ function askForCode(why) {
   }));
 }
 
+/** Keep the page of a run up to date: while it is live, a band above it says how far it is; when that ends, the page is read again.
+ *  @param {{ ofRun?: boolean }} page @param {Place} place */
+function follow(page, place) {
+  if (!page.ofRun) return;
+  const id = Number(place.ids[0]);
+  let band = null, wasLive = ["running", "queued"].includes(main.querySelector("[data-json='run.status']")?.textContent ?? "");
+  watch(place.signal, ({ runs: changed, removed, first }) => {
+    const run = changed.find((each) => each.id === id);
+    const ended = wasLive && (run === undefined ? first : !isLive(run));
+    if (removed.includes(id) || ended) return show(false);
+    if (run === undefined || !isLive(run)) return;
+    wasLive = true;
+    const now = progressBand(run);
+    if (band === null) main.querySelector("h1")?.after(now);
+    else band.replaceWith(now);
+    band = now;
+  });
+}
+
 /** @param {boolean} moved whether the reader followed a link, so that the focus must follow */
 async function show(moved) {
   leaving.abort();
@@ -68,6 +88,7 @@ async function show(moved) {
     const focused = same ? document.activeElement?.id : "";
     fill(place.title, false, ...parts);
     shown = address;
+    follow(page, place);
     const kept = focused ? document.getElementById(focused) : null;
     if (kept) kept.focus();
     else if (moved) main.querySelector("h1")?.focus();

@@ -67,3 +67,9 @@ const LEAST = { p99: 100, "p99.9": 1000 };
 
 /** A figure of a distribution, if there are enough values to show it. @param {Record<string, any>} values @param {string} key @returns {number | null} */
 export const shown = (values, key) => (values.n >= (LEAST[key] ?? 1) ? values[key] : null);
+
+/** An amount with its currency; small amounts keep two significant digits. @param {number} amount @param {string} currency */
+export function money(amount, currency) {
+  const digits = amount === 0 || amount >= 0.1 ? 2 : Math.min(12, 1 - Math.floor(Math.log10(amount)));
+  return `${decimal(amount, digits)} ${currency}`;
+}

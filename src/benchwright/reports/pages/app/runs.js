@@ -1,28 +1,62 @@
-// #/runs: all runs of the workspace, newest first.
+// #/runs: all runs of the workspace, newest first: searched, filtered, sorted and grouped by the server, and kept up to date.
 
 import { get } from "./api.js";
-import { figure, h, name } from "./dom.js";
-import { count, duration, score } from "./figures.js";
+import { figure, h, name, svg } from "./dom.js";
+import { count, duration, fixed, money, score } from "./figures.js";
+import { isLive, progress, watch } from "./live.js";
 import { empty } from "./states.js";
 
 const KINDS = { benchmark: "benchmark", workflow: "workflow", load: "load test" };
-const AT_ONCE = 100;
+const STATUSES = ["queued", "running", "completed", "failed", "interrupted", "canceled"];
+const SORTS = { newest: "newest first", oldest: "oldest first", name: "by name", model: "by model", headline: "highest result first",
+  failures: "most failures first", cost: "most expensive first", duration: "longest first" };
+const FIELDS = ["q", "kind", "status", "name", "model", "tag", "data", "sort"];
+const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200, AGAIN_MS = 1000;
+
+/** The address of a run's page. */
+export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.kind] ?? "runs"}/${run.id}`;
 
 /** One row per column: its heading, the name of its style, and its cell for a run. */
 const COLUMNS = [
+  ["", "choose", choose],
   ["Run", "id", (run) => [figure("id", String(run.id))]],
-  ["Name", "name", (run) => [run.kind === "benchmark" ? h("a", { href: `#/runs/${run.id}` }, name("name", run.name)) : name("name", run.name)]],
+  ["Name", "name", title],
   ["Kind", "kind", (run) => [figure("kind", KINDS[run.kind] ?? run.kind)]],
   ["Model", "model", model],
   ["Result", "result", result],
   ["Status", "status", status],
   ["Failures", "failures", failures],
+  ["Cost", "cost", cost],
   ["Duration", "duration", (run) => (run.duration_s === null ? none() : [figure("duration_s", duration(run.duration_s))])],
 ];
 
 /** A cell with nothing in it. */
 function none() {
   return [h("span", { class: "none" }, "–")];
+}
+
+function choose(run, { chosen }) {
+  const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: `choose-${run.id}`, "aria-label": `Compare run ${run.id}`, value: run.id }));
+  box.checked = chosen.has(run.id);
+  return [box];
+}
+
+function title(run, { histories }) {
+  const link = h("a", { href: pageOf(run) }, name("name", run.name));
+  const points = histories[run.name] ?? [];
+  const data = run.data?.name ? h("div", { class: "dim", title: `data ${run.data.hash}` }, "on ", name("data.name", run.data.name)) : null;
+  return [link, points.length > 1 ? spark(run, points) : null, data];
+}
+
+/** The headline of the last runs of this name, with this run's own marked. */
+function spark(run, points) {
+  const values = points.map(({ value }) => value), low = Math.min(...values), high = Math.max(...values);
+  const x = (place) => 3 + (54 * place) / (points.length - 1), y = (value) => (high === low ? 9 : 15 - (12 * (value - low)) / (high - low));
+  const own = points.findIndex(({ run_id: id }) => id === run.id);
+  return h("a", { class: "history", href: `#/history/${encodeURIComponent(run.name)}`, "aria-label": `History of ${run.name}: ${points.length} runs` },
+    svg("svg", { class: "spark", viewBox: "0 0 60 18", "aria-hidden": "true" },
+      svg("polyline", { points: points.map(({ value }, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }),
+      own < 0 ? null : svg("circle", { cx: fixed(x(own), 1), cy: fixed(y(values[own]), 1), r: 2.5 })));
 }
 
 function model(run) {
@@ -48,6 +82,7 @@ function status(run) {
   return [
     figure("status", run.status, `status-${run.status}`),
     limited ? h("div", { class: "warn", "data-json": "comparable" }, "not comparable") : null,
+    isLive(run) ? progress(run) : null,
   ];
 }
 
@@ -57,42 +92,155 @@ function failures(run) {
   return [h("span", { class: "warn" }, figure("failed", count(run.failed)), " of ", figure("evaluated", count(run.evaluated)))];
 }
 
-function row(run) {
-  const cells = COLUMNS.map(([, style, cell]) => h("td", { class: style, role: "cell" }, ...cell(run)));
+function cost(run) {
+  return run.cost?.amount === undefined || run.cost.amount === null ? none() : [figure("cost.amount", money(run.cost.amount, run.cost.currency))];
+}
+
+function row(run, around) {
+  const cells = COLUMNS.map(([, style, cell]) => h("td", { class: style, role: "cell" }, ...cell(run, around)));
   return h("tr", { role: "row", "data-run": run.id }, ...cells);
 }
 
-/** @param {{signal: AbortSignal}} place @returns {Promise<Node[]>} */
-export async function runs({ signal }) {
-  const first = await get(`/runs?limit=${AT_ONCE}`, signal);
-  if (first.runs.length === 0) {
+/** @param {string} field @param {string} label @param {[string, string][]} options @param {URLSearchParams} query */
+function select(field, label, options, query) {
+  const found = /** @type {HTMLSelectElement} */ (h("select", { id: `by-${field}`, name: field, "aria-label": label },
+    ...options.map(([value, words]) => h("option", { value }, words))));
+  const now = query.get(field) ?? options[0][0];
+  if (!options.some(([value]) => value === now)) found.append(h("option", { value: now }, now));
+  found.value = now;
+  return found;
+}
+
+/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function runs({ signal, query }) {
+  const asked = new URLSearchParams([...query].filter(([field]) => FIELDS.includes(field)));
+  const chosen = new Set((query.get("runs") ?? "").split(",").filter(Boolean).map(Number));
+  let grouped = query.get("group") === "name", page, shown = new Map(), loading = 0;
+  const read = (limit, after = null) => get(`/runs?brief=true&limit=${limit}&${asked}${after === null ? "" : `&after=${after}`}`, signal);
+  page = await read(AT_ONCE);
+  if (query.has("follow")) await followed(page, Number(query.get("follow")), signal);
+  if (page.runs.length === 0 && [...asked].every(([field]) => field === "sort")) {
+    watch(signal, ({ runs: changed }) => changed.length && dispatchEvent(new HashChangeEvent("hashchange")));
     return [empty("No runs yet", "Runs of this workspace appear here. Start one, on your own file of questions and answers:", "benchwright run FILE --model demo")];
   }
-  const heads = COLUMNS.map(([title, style]) => h("th", { class: style, scope: "col", role: "columnheader" }, title));
+  const around = { chosen, histories: page.histories };
+  const heads = COLUMNS.map(([heading, style]) => h("th", { class: style, scope: "col", role: "columnheader" }, heading === "" ? h("span", { class: "hidden" }, "Compare") : heading));
+  const table = h("table", { class: "runs", role: "table", "aria-label": "Runs" }, h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...heads)));
   const body = h("tbody", { role: "rowgroup" });
+  table.append(body);
   const total = h("p", { class: "about", role: "status" });
   const trouble = h("p", { class: "bad-text", role: "alert" });
   const older = h("button", { type: "button", onclick: more }, "Show older runs");
   const foot = h("div", { class: "foot" }, trouble, older);
-  let next = null;
+  const compare = h("a", { class: "button", href: "#/runs" }, "");
+  const tools = filters();
 
-  function add(page) {
-    body.append(...page.runs.map(row));
-    next = page.next;
-    const shown = body.childElementCount;
-    total.textContent = `${count(shown)} ${shown === 1 ? "run" : "runs"}, newest first${next === null ? "" : "; there are older ones"}`;
-    foot.hidden = next === null;
+  function filters() {
+    const of = (field, all) => [["", all], ...page.choices[field].map((value) => [value, field === "data" ? value.replace("sha256:", "").slice(0, 12) : value])];
+    const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", id: "by-q", name: "q", placeholder: "Search runs", "aria-label": "Search runs" }));
+    search.value = asked.get("q") ?? "";
+    const choices = ["name", "model", "tag", "data"].filter((field) => page.choices[field].length > 1 || asked.has(field));
+    const fields = [
+      select("kind", "Kind", [["", "all kinds"], ...Object.entries(KINDS)], asked),
+      select("status", "Status", [["", "every status"], ...STATUSES.map((each) => [each, each])], asked),
+      ...choices.map((field) => select(field, field, of(field, { name: "all names", model: "all models", tag: "all tags", data: "all data" }[field]), asked)),
+      select("sort", "Order", Object.entries(SORTS), asked),
+    ];
+    const group = h("button", { type: "button", id: "by-group", "aria-pressed": String(grouped), onclick: () => { grouped = !grouped; group.setAttribute("aria-pressed", String(grouped)); note(true); draw(); } }, "Group by name");
+    let waiting = 0;
+    search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => set("q", search.value.trim(), false), SETTLE_MS); });
+    for (const field of fields) field.addEventListener("change", () => set(field.name, field.value, true));
+    return h("div", { class: "tools filters", role: "search" }, search, ...fields, group, compare);
   }
+
+  /** Put the state of the page into its address. @param {boolean} step whether the back button returns here */
+  function note(step) {
+    const state = new URLSearchParams(asked);
+    if (grouped) state.set("group", "name");
+    if (chosen.size) state.set("runs", [...chosen].join(","));
+    const address = `#/runs${state.size ? `?${state}` : ""}`;
+    history[step ? "pushState" : "replaceState"](null, "", address);
+  }
+
+  function set(field, value, step) {
+    if (value === "" || (field === "sort" && value === "newest")) asked.delete(field);
+    else asked.set(field, value);
+    note(step);
+    load(AT_ONCE);
+  }
+
+  async function load(limit) {
+    const turn = (loading += 1);
+    table.setAttribute("aria-busy", "true");
+    trouble.textContent = "";
+    try {
+      const found = await read(limit);
+      if (turn !== loading) return; // a later question was asked meanwhile
+      page = found;
+      draw();
+    } catch (error) {
+      if (error.name !== "AbortError" && turn === loading) trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+    } finally {
+      if (turn === loading) table.removeAttribute("aria-busy");
+    }
+  }
+
+  /** Draw the rows; those that are the same stay as they are, so that nothing jumps and the focus stays. */
+  function draw() {
+    around.histories = page.histories;
+    const next = new Map(), rows = [];
+    const order = grouped ? [...Map.groupBy(page.runs, (run) => run.name)] : [[null, page.runs]];
+    for (const [group, of] of order) {
+      if (group !== null) rows.push(h("tr", { class: "group", role: "row" }, h("th", { colspan: COLUMNS.length, role: "rowheader" }, h("bdi", {}, group), ` (${count(of.length)})`)));
+      for (const run of of) {
+        const text = JSON.stringify([run, page.histories[run.name]]), before = shown.get(run.id);
+        const element = before?.text === text ? before.element : row(run, around);
+        next.set(run.id, { text, element });
+        rows.push(element);
+      }
+    }
+    shown = next;
+    if (rows.some((element, place) => body.children[place] !== element) || body.childElementCount !== rows.length) {
+      const focused = document.activeElement?.id;
+      body.replaceChildren(...rows);
+      if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    }
+    const number = page.runs.length, order_ = SORTS[asked.get("sort") ?? "newest"];
+    total.textContent = number === 0 ? "No run passes this filter." :
+      `${count(number)}${page.next === null ? "" : ` of ${count(page.total)}`} ${number === 1 ? "run" : "runs"}, ${order_}${page.next === null ? "" : "; there are more"}`;
+    table.hidden = number === 0;
+    foot.hidden = page.next === null && trouble.textContent === "";
+    older.textContent = asked.has("sort") ? "Show more runs" : "Show older runs";
+    table.classList.toggle("costless", !page.runs.some((run) => run.cost?.amount));
+    compared();
+  }
+
+  function compared() {
+    compare.hidden = chosen.size === 0;
+    compare.textContent = chosen.size < 2 ? "Choose another run to compare" : `Compare ${chosen.size} runs`;
+    if (chosen.size < 2) compare.removeAttribute("href");
+    else compare.setAttribute("href", `#/compare?runs=${[...chosen].join(",")}`);
+  }
+
+  body.addEventListener("change", ({ target }) => {
+    const box = /** @type {HTMLInputElement} */ (target);
+    if (box.checked) chosen.add(Number(box.value));
+    else chosen.delete(Number(box.value));
+    note(false);
+    compared();
+  });
 
   async function more() {
     older.disabled = true;
     trouble.textContent = "";
     try {
-      const last = body.lastElementChild;
-      add(await get(`/runs?limit=${AT_ONCE}&after=${next}`, signal));
-      if (foot.hidden) { // the button that had the focus is gone
-        last.nextElementSibling?.setAttribute("tabindex", "-1");
-        last.nextElementSibling?.focus();
+      const found = await read(AT_ONCE, page.next), first = found.runs[0]?.id;
+      page = { ...found, runs: [...page.runs, ...found.runs], histories: { ...page.histories, ...found.histories } };
+      draw();
+      if (foot.hidden && first !== undefined) { // the button that had the focus is gone
+        const element = shown.get(first).element;
+        element.setAttribute("tabindex", "-1");
+        element.focus();
       }
     } catch (error) {
       if (error.name !== "AbortError") trouble.textContent = `${error.message} ${error.hint ?? ""}`;
@@ -101,7 +249,39 @@ export async function runs({ signal }) {
     }
   }
 
-  add(first);
-  const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...heads));
-  return [h("h1", { tabindex: "-1" }, "Runs"), total, h("table", { class: "runs", role: "table", "aria-label": "Runs" }, head, body), foot];
+  let due = 0;
+  function again() { // once for all news of a second
+    due ||= setTimeout(() => { due = 0; if (!signal.aborted) load(Math.min(MOST, Math.max(AT_ONCE, page.runs.length))); }, shown.size < 2 ? 0 : SETTLE_MS);
+  }
+  watch(signal, ({ runs: changed, removed, last, first }) => {
+    const known = new Map(page.runs.map((run, index) => [run.id, index]));
+    const newest = Math.max(0, ...known.keys());
+    const stale = first && page.runs.some((run) => isLive(run) && !changed.some(({ id }) => id === run.id));
+    let drawn = false;
+    for (const run of changed) {
+      const index = known.get(run.id);
+      if (index === undefined) continue;
+      if (page.runs[index].status !== run.status) again();
+      page.runs[index] = run;
+      drawn = true;
+    }
+    if (drawn) draw();
+    if (stale || removed.some((id) => known.has(id)) || (last > newest && !asked.size) || changed.some(({ id }) => !known.has(id) && id > newest)) again();
+  });
+  draw();
+  return [h("h1", { tabindex: "-1" }, "Runs"), tools, total, table, foot];
+}
+
+/** Wait for a run with a higher number, and go to its page. */
+function followed(page, number, signal) {
+  return new Promise((stay) => {
+    const go = (runs) => {
+      const found = runs.filter(({ id }) => id > number).sort((one, other) => one.id - other.id)[0];
+      if (found) location.replace(pageOf(found));
+      return found !== undefined;
+    };
+    if (go(page.runs)) return;
+    watch(signal, ({ runs: changed }) => go(changed));
+    stay(undefined);
+  });
 }
