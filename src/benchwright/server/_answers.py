@@ -100,7 +100,7 @@ class HtmlPage(AnswerKind, frozen=True):
 
 
 class Events(AnswerKind, frozen=True):
-    """The handler returns an asynchronous iterator of events, each as `event` encodes it, sent as soon as it is there.
+    """The handler returns an asynchronous iterator of Structs, or of bytes that `event` made, each sent as soon as it is there.
 
     Pages read it with `fetch`, because `EventSource` sends no token.
     """
@@ -130,10 +130,10 @@ def event(value: Struct | Exception) -> bytes:
     return b"data: " + encoded(value) + b"\n\n"
 
 
-async def _events(values: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _events(values: AsyncIterator[Struct | bytes]) -> AsyncIterator[bytes]:
     try:
         async for value in values:
-            yield value
+            yield value if isinstance(value, bytes) else event(value)
     except Exception as error:
         yield event(error)
 
