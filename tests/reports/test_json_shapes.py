@@ -18,7 +18,7 @@ def test_a_run_in_a_list(record: Record) -> None:
     assert list(shape) == [
         "id", "kind", "name", "workflow_name", "target", "model", "model_name", "rescored_from", "demo", "status", "error",
         "folder", "created_at", "started_at", "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable",
-        "partial", "metrics", "headline", "progress", "cost", "reused", "input", "output", "tags", "starts",
+        "partial", "metrics", "headline", "progress", "cost", "reused", "data", "input", "output", "tags", "starts",
     ]  # fmt: skip
     assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}
     assert (shape["evaluated"], shape["failed"], shape["comparable"]) == (7, 2, False)
