@@ -81,7 +81,7 @@ def _probed(path: Path) -> Interpreter | None:
 
 def _output(words: list[str]) -> str | None:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from benchwright.core import RunProgress
 
@@ -41,7 +41,7 @@ def test_another_process_sees_the_progress(kind: str, tmp_path: Path) -> None:
     (tmp_path / "quiz.jsonl").write_text(rows, encoding="utf-8")
     (tmp_path / "flow.py").write_text(FLOW, encoding="utf-8")
     (tmp_path / "benchwright.toml").write_text(
-        '[models.slow]\ntype = "demo"\nttft_ms = 100\n', encoding="utf-8"
+        '[models.slow]\ntype = "demo"\nttft_ms = 400\n', encoding="utf-8"
     )
     seen: list[dict[str, Any]] = []
 
@@ -67,7 +67,7 @@ def test_another_process_sees_the_progress(kind: str, tmp_path: Path) -> None:
         for number in (signal.SIGINT, signal.SIGKILL):
             process.send_signal(number)
             try:
-                process.wait(60)
+                process.wait(PATIENCE_S)
                 break
             except subprocess.TimeoutExpired:
                 continue
