@@ -12,7 +12,7 @@ import yaml
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.bfcl import CATEGORIES, define, load_evaluation
+from benchwright.bfcl import CATEGORIES, Definition, load_evaluation
 from benchwright.bfcl._categories import GROUPS
 from benchwright.cli import main
 from benchwright.scorers import ScorerInput
@@ -26,7 +26,7 @@ def no_published_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def evaluation(name: str, **given: Any) -> Any:
-    definition = define(name, given, Path.cwd())
+    definition = Definition.of(name, given, Path.cwd())
     assert definition is not None
     return load_evaluation(definition)
 

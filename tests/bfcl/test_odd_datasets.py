@@ -12,7 +12,7 @@ import pytest
 
 import benchwright.bfcl
 from benchwright import BenchwrightError
-from benchwright.bfcl import define, load_evaluation
+from benchwright.bfcl import Definition, load_evaluation
 from benchwright.scorers import ScorerInput
 
 ODD: tuple[Any, ...] = (
@@ -101,7 +101,7 @@ def attempt(task: str, path: Path) -> None:
     custom = {"path": str(path), "format": "native" if path.is_dir() else "openai"}
     module = path.parent / "module.py"
     given = {"task": task, "custom_dataset": custom, "executable_module": str(module)}
-    definition = define("bfclv3_ast", given, path.parent)
+    definition = Definition.of("bfclv3_ast", given, path.parent)
     assert definition is not None
     spec = load_evaluation(definition)
     for row in spec.dataset.rows():

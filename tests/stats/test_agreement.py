@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from benchwright.stats import PanelAgreement, agreement
+from benchwright.stats import Agreement, PanelAgreement
 from benchwright.stats._agreement import weighted_kappa
 
 SCALE = {"1": 1.0, "2": 2.0, "3": 3.0}
@@ -20,7 +20,7 @@ def pairs_of(table: list[list[int]]) -> list[tuple[str, str]]:
 
 def test_kappa_of_a_worked_example() -> None:
     # 20 and 15 agree, 5 and 10 do not: observed 0.7; by chance 0.5·0.6 + 0.5·0.4 = 0.5.
-    found = agreement(pairs_of([[20, 5], [10, 15]]))
+    found = Agreement.of(pairs_of([[20, 5], [10, 15]]))
     assert found.kappa == pytest.approx(0.4)
     assert found.agreed == 0.7
     assert found.pairs == 50
@@ -41,13 +41,13 @@ def test_weights_count_far_disagreements_more(weights: str, kappa: float) -> Non
     off = [(i, j) for i in range(3) for j in range(3) if i != j]
     observed = sum(table[i][j] * abs(i - j) ** power for i, j in off)
     chance = sum(rows[i] * columns[j] / 20 * abs(i - j) ** power for i, j in off)
-    found = agreement(pairs_of(table), SCALE, weights)  # type: ignore[arg-type]
+    found = Agreement.of(pairs_of(table), SCALE, weights)  # type: ignore[arg-type]
     assert found.kappa == pytest.approx(1 - observed / chance)
 
 
 def test_a_scale_gets_quadratic_weights_and_two_grades_none() -> None:
-    assert agreement(pairs_of([[5, 1, 1], [1, 5, 0], [0, 1, 6]]), SCALE).weights == "quadratic"
-    assert agreement([("C", "I"), ("C", "C")], {"C": 1.0, "I": 0.0}).weights == "none"
+    assert Agreement.of(pairs_of([[5, 1, 1], [1, 5, 0], [0, 1, 6]]), SCALE).weights == "quadratic"
+    assert Agreement.of([("C", "I"), ("C", "C")], {"C": 1.0, "I": 0.0}).weights == "none"
 
 
 def test_the_error_is_that_of_fleiss_cohen_and_everitt() -> None:
@@ -57,16 +57,16 @@ def test_the_error_is_that_of_fleiss_cohen_and_everitt() -> None:
 
 
 def test_perfect_agreement_is_no_certainty_and_one_category_no_agreement() -> None:
-    perfect = agreement(pairs_of([[30, 0], [0, 20]]))
+    perfect = Agreement.of(pairs_of([[30, 0], [0, 20]]))
     assert perfect.kappa == 1.0
     assert perfect.ci_high == 1.0
     assert perfect.ci_low is not None
     assert 0.8 < perfect.ci_low < 0.95
-    constant = agreement([("C", "C")] * 30)
+    constant = Agreement.of([("C", "C")] * 30)
     assert constant.kappa is None
     assert constant.ci_low is None
     for pairs in ([("C", "C")] * 4 + [("C", "I")] * 2, [("C", "C")] * 4 + [("I", "C")] * 2):
-        one_sided = agreement(pairs)
+        one_sided = Agreement.of(pairs)
         assert one_sided.kappa == 0.0  # whatever the items
         assert one_sided.ci_low is one_sided.ci_high is None
     assert constant.agreed == 1.0
@@ -74,9 +74,9 @@ def test_perfect_agreement_is_no_certainty_and_one_category_no_agreement() -> No
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="no pairs"):
-        agreement([])
+        Agreement.of([])
     with pytest.raises(ValueError, match="no place on the scale for x"):
-        agreement([("1", "x")], SCALE, "linear")
+        Agreement.of([("1", "x")], SCALE, "linear")
 
 
 @pytest.mark.parametrize("right", [0.75, 0.9, 0.97])
@@ -89,7 +89,7 @@ def test_the_interval_holds_kappa_in_about_95_of_100(right: float) -> None:
     for _ in range(tries):
         human = ["C" if dice.random() < 0.6 else "I" for _ in range(size)]
         judge = [grade if dice.random() < right else "IC"[grade == "I"] for grade in human]
-        found = agreement(list(zip(human, judge, strict=True)))
+        found = Agreement.of(list(zip(human, judge, strict=True)))
         held += (
             found.ci_low is not None and found.ci_high is not None and found.ci_low <= true <= found.ci_high
         )
@@ -101,9 +101,9 @@ def test_a_panel_is_the_mean_of_its_pairs() -> None:
     for one, other, third in [("C", "C", "C"), ("I", "I", "C"), ("C", "I", "C"), ("I", "I", "I")]:
         panel.add({"a": (one, 1.0), "b": (other, 0.0), "c": (third, 0.0)})
     expected = [
-        agreement([("C", "C"), ("I", "I"), ("C", "I"), ("I", "I")]).kappa,
-        agreement([("C", "C"), ("I", "C"), ("C", "C"), ("I", "I")]).kappa,
-        agreement([("C", "C"), ("I", "C"), ("I", "C"), ("I", "I")]).kappa,
+        Agreement.of([("C", "C"), ("I", "I"), ("C", "I"), ("I", "I")]).kappa,
+        Agreement.of([("C", "C"), ("I", "C"), ("C", "C"), ("I", "I")]).kappa,
+        Agreement.of([("C", "C"), ("I", "C"), ("I", "C"), ("I", "I")]).kappa,
     ]
     assert panel.figures()["judge_kappa"] == pytest.approx(sum(e or 0 for e in expected) / 3)
     assert PanelAgreement().figures() == {}

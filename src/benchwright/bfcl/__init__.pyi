@@ -4,7 +4,7 @@ from benchwright.bfcl._categories import (
     evaluation_of as evaluation_of,
 )
 from benchwright.bfcl._custom import without_files as without_files
-from benchwright.bfcl._definition import Definition as Definition, define as define
+from benchwright.bfcl._definition import Definition as Definition
 from benchwright.bfcl._evaluation import load_evaluation as load_evaluation
 from benchwright.bfcl._native import NativeFolder as NativeFolder
 from benchwright.bfcl._packages import fetch_package as fetch_package

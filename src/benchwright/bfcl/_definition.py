@@ -38,6 +38,45 @@ class Definition(Struct, frozen=True):
     share: float | None = None
     """The share of the rows of each category, rounded up; None: all."""
 
+    @classmethod
+    def of(
+        cls, name: str, given: Mapping[str, Any] | None, cwd: Path, *, skip_bad_rows: bool = False
+    ) -> Definition | None:
+        """The evaluation with this name and the values of `--input`; None for any other name."""
+        evaluation = evaluation_of(name)
+        if evaluation is None:
+            return None
+        given = given or {}
+        _refuse_unknown(given, _KEYS, "")
+        task = given.get("task", evaluation.task)
+        if not isinstance(task, str):
+            task = ",".join(map(str, task)) if isinstance(task, list) else ""
+        categories_of(task)
+        version = given.get("data_version", "v3")
+        if version not in ("v3", "v4"):
+            raise UsageError(f"--input data_version: {version!r} is not known; expected v3 or v4")
+        native = given.get("native_calling", evaluation.native_calling)
+        if not isinstance(native, bool):
+            raise UsageError(f"--input native_calling: {native!r} is neither true nor false")
+        share = given.get("share")
+        if share is not None and (
+            isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
+        ):
+            raise UsageError(
+                f"--input share: {share!r} is not a share of the rows; expected a number above 0 and at most 1"
+            )
+        return cls(
+            name,
+            task,
+            native,
+            str(cwd),
+            version,
+            executable_module=_place(given.get("executable_module"), cwd, "executable_module"),
+            skip_bad_rows=skip_bad_rows,
+            share=share,
+            **_custom(given.get("custom_dataset"), cwd),
+        )
+
     @property
     def details(self) -> Path | None:
         """The folder for the list of a dataset's faults, inside `output`."""
@@ -54,45 +93,6 @@ class Definition(Struct, frozen=True):
     def from_json(cls, record: Mapping[str, Any]) -> Definition:
         """Read the recorded form."""
         return cls(**record)
-
-
-def define(
-    name: str, given: Mapping[str, Any] | None, cwd: Path, *, skip_bad_rows: bool = False
-) -> Definition | None:
-    """The evaluation with this name and the values of `--input`; None for any other name."""
-    evaluation = evaluation_of(name)
-    if evaluation is None:
-        return None
-    given = given or {}
-    _refuse_unknown(given, _KEYS, "")
-    task = given.get("task", evaluation.task)
-    if not isinstance(task, str):
-        task = ",".join(map(str, task)) if isinstance(task, list) else ""
-    categories_of(task)
-    version = given.get("data_version", "v3")
-    if version not in ("v3", "v4"):
-        raise UsageError(f"--input data_version: {version!r} is not known; expected v3 or v4")
-    native = given.get("native_calling", evaluation.native_calling)
-    if not isinstance(native, bool):
-        raise UsageError(f"--input native_calling: {native!r} is neither true nor false")
-    share = given.get("share")
-    if share is not None and (
-        isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
-    ):
-        raise UsageError(
-            f"--input share: {share!r} is not a share of the rows; expected a number above 0 and at most 1"
-        )
-    return Definition(
-        name,
-        task,
-        native,
-        str(cwd),
-        version,
-        executable_module=_place(given.get("executable_module"), cwd, "executable_module"),
-        skip_bad_rows=skip_bad_rows,
-        share=share,
-        **_custom(given.get("custom_dataset"), cwd),
-    )
 
 
 def _custom(table: Any, cwd: Path) -> dict[str, str | None]:

@@ -1,7 +1,6 @@
 from benchwright.results._benchmarks import (
     RunResult as RunResult,
     benchmark_details as benchmark_details,
-    benchmark_view as benchmark_view,
 )
 from benchwright.results._calibration import (
     Calibration as Calibration,

@@ -9,17 +9,7 @@ from math import fsum
 from msgspec import Struct
 
 from benchwright.core import JsonObject, as_json
-from benchwright.stats import (
-    FEWEST,
-    Agreement,
-    Corrected,
-    PairedResult,
-    Weights,
-    agreement,
-    compare_pairs,
-    prediction_powered,
-    rogan_gladen,
-)
+from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights, compare_pairs
 
 
 class JudgedSample(Struct, frozen=True):
@@ -86,7 +76,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         labelled = [(each, each.label) for each in samples if each.label is not None]
         items = [each.item for each, _ in labelled]
         one = _one_name([(label, each.grade) for each, label in labelled], scores)
-        found = agreement(
+        found = Agreement.of(
             [(one[label], one[each.grade]) for each, label in labelled],
             {name: scores[word] for word, name in one.items()},
             weights,
@@ -99,7 +89,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         bias = compare_pairs(list(humans.values()), list(judge.values()))
         all_judged = _means((each.item, each.score) for each in samples)
         binary = set(used) <= {0.0, 1.0}
-        powered = prediction_powered(
+        powered = Corrected.by_error(
             [(judge[item], human) for item, human in humans.items()],
             [score for item, score in all_judged.items() if item not in humans],
             ends,
@@ -110,7 +100,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         ones, hits = fsum(part for _, part in right), fsum(judge * part for judge, part in right)
         zeros, passes = fsum(part for _, part in wrong), fsum((1 - judge) * part for judge, part in wrong)
         judged = fsum(all_judged.values()), float(len(all_judged))
-        by_rates = rogan_gladen(judged, (hits, ones), (passes, zeros)) if binary else None
+        by_rates = Corrected.by_rates(judged, (hits, ones), (passes, zeros)) if binary else None
         sensitivity = hits / ones if binary and ones else None
         specificity = passes / zeros if binary and zeros else None
         return cls(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from benchwright.core import NotFoundError, RunSummary
 from benchwright.engine import RunStart, StopCause
-from benchwright.results import RunResult, benchmark_view
+from benchwright.results import RunResult, benchmark_details, view_of
 from benchwright.store import RunRecord, Store, named_run
 
 
@@ -32,7 +34,7 @@ def result_of(run: RunRecord, start: RunStart, problems: Sequence[str] = ()) -> 
     """The result of a run that this process started. With `problems`, some of the requested output is missing."""
     code = exit_code_of(start.summary, start.cause)
     return RunResult(
-        run=benchmark_view(run),
+        run=view_of(run),
         summary=start.summary,
         exit_code=code or (1 if problems else 0),
         stopped_because=start.reason,
@@ -49,19 +51,10 @@ def result_of(run: RunRecord, start: RunStart, problems: Sequence[str] = ()) -> 
 
 def recorded_result(run: RunRecord) -> RunResult | None:
     """The result of a run that ended earlier; None while there is none. The requests of its last start are not known."""
-    if run.summary is None:
+    found = RunResult.recorded(benchmark_details(run))
+    if found is None:
         return None
-    summary = RunSummary.from_json(run.summary)
-    failed, why = run.status == "failed", run.error or ""
-    return RunResult(
-        run=benchmark_view(run),
-        summary=summary,
-        exit_code=exit_code_of(summary, None),
-        stopped_because="" if failed else why,
-        first_failure=why if failed else "",
-        requests_sent=0,
-        seconds=0.0,
-    )
+    return replace(found, exit_code=exit_code_of(found.summary, None), requests_sent=0, seconds=0.0)
 
 
 def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:

@@ -4,12 +4,9 @@ from benchwright.stats._agreement import (
     Agreement as Agreement,
     PanelAgreement as PanelAgreement,
     Weights as Weights,
-    agreement as agreement,
 )
 from benchwright.stats._corrected import (
     Corrected as Corrected,
-    prediction_powered as prediction_powered,
-    rogan_gladen as rogan_gladen,
 )
 from benchwright.stats._groups import (
     RowSums as RowSums,

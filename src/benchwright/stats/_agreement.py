@@ -45,59 +45,62 @@ class Agreement(Struct, frozen=True):
     ci_high: float | None
     """Upper end."""
 
+    @classmethod
+    def of(
+        cls,
+        pairs: Sequence[tuple[str, str]],
+        scale: Mapping[str, float] | None = None,
+        weights: Weights | None = None,
+        items: Sequence[Hashable] | None = None,
+    ) -> Agreement:
+        """Compute how far two raters agree, given (first, second) pairs of categories.
+
+        `items` names the item of each pair if items were rated several times. Every item counts once, however many pairs it has,
+        and the interval is that of as many pairs as there are items: right if the pairs of an item are alike, and a little too wide if not.
+
+        `scale` gives each category's place, and so their order and, with weights, their distance. Without `weights`,
+        scales of more than two places get quadratic weights, others none. Raises ValueError if there are no pairs, and for
+        weights with categories that are not on the scale.
+
+        >>> found = Agreement.of([("C", "C")] * 20 + [("C", "I")] * 5 + [("I", "C")] * 10 + [("I", "I")] * 15)
+        >>> round(found.kappa, 3), found.confusion
+        (0.4, ((20, 5), (10, 15)))
+        """
+        if not pairs:
+            raise ValueError("there are no pairs to compare")
+        places = dict(scale or {})
+        seen = {category for pair in pairs for category in pair}
+        if weights is None:
+            weights = (
+                "quadratic" if seen <= set(places) and len({places[each] for each in seen}) > 2 else "none"
+            )
+        if weights != "none" and not seen <= set(places):
+            raise ValueError(f"no place on the scale for {', '.join(sorted(seen - set(places)))}")
+        categories = tuple(sorted(seen, key=lambda each: (places.get(each, 0.0), each)))
+        counts = Counter(pairs)
+        items = range(len(pairs)) if items is None else items
+        sizes = Counter(items)
+        shares: dict[tuple[str, str], list[float]] = {}
+        for pair, item in zip(pairs, items, strict=True):
+            shares.setdefault(pair, []).append(1 / sizes[item])
+        weight = {pair: fsum(parts) for pair, parts in shares.items()}
+        confusion = tuple(tuple(counts[row, column] for column in categories) for row in categories)
+        credit = _credit(categories, places, weights)
+        table = [[weight.get((row, column), 0.0) for column in categories] for row in categories]
+        kappa = weighted_kappa(table, credit)[0]
+        low = high = None
+        if kappa is not None and all(len(set(raters)) > 1 for raters in zip(*pairs, strict=True)):
+            centre, error = weighted_kappa(_with_chance(table), credit)
+            assert centre is not None  # adding chance pairs keeps κ defined
+            half = t_quantile(max(1, len(sizes) - 1), 0.95) * error
+            low, high = max(-1.0, min(kappa, centre - half)), min(1.0, max(kappa, centre + half))
+        agreed = fsum(weight.get((each, each), 0.0) for each in categories) / len(sizes)
+        return cls(len(pairs), len(sizes), categories, confusion, agreed, weights, kappa, low, high)
+
     @property
     def too_few(self) -> bool:
         """Whether the items are too few to rely on the interval."""
         return self.items < FEWEST
-
-
-def agreement(
-    pairs: Sequence[tuple[str, str]],
-    scale: Mapping[str, float] | None = None,
-    weights: Weights | None = None,
-    items: Sequence[Hashable] | None = None,
-) -> Agreement:
-    """Compute how far two raters agree, given (first, second) pairs of categories.
-
-    `items` names the item of each pair if items were rated several times. Every item counts once, however many pairs it has,
-    and the interval is that of as many pairs as there are items: right if the pairs of an item are alike, and a little too wide if not.
-
-    `scale` gives each category's place, and so their order and, with weights, their distance. Without `weights`,
-    scales of more than two places get quadratic weights, others none. Raises ValueError if there are no pairs, and for
-    weights with categories that are not on the scale.
-
-    >>> found = agreement([("C", "C")] * 20 + [("C", "I")] * 5 + [("I", "C")] * 10 + [("I", "I")] * 15)
-    >>> round(found.kappa, 3), found.confusion
-    (0.4, ((20, 5), (10, 15)))
-    """
-    if not pairs:
-        raise ValueError("there are no pairs to compare")
-    places = dict(scale or {})
-    seen = {category for pair in pairs for category in pair}
-    if weights is None:
-        weights = "quadratic" if seen <= set(places) and len({places[each] for each in seen}) > 2 else "none"
-    if weights != "none" and not seen <= set(places):
-        raise ValueError(f"no place on the scale for {', '.join(sorted(seen - set(places)))}")
-    categories = tuple(sorted(seen, key=lambda each: (places.get(each, 0.0), each)))
-    counts = Counter(pairs)
-    items = range(len(pairs)) if items is None else items
-    sizes = Counter(items)
-    shares: dict[tuple[str, str], list[float]] = {}
-    for pair, item in zip(pairs, items, strict=True):
-        shares.setdefault(pair, []).append(1 / sizes[item])
-    weight = {pair: fsum(parts) for pair, parts in shares.items()}
-    confusion = tuple(tuple(counts[row, column] for column in categories) for row in categories)
-    credit = _credit(categories, places, weights)
-    table = [[weight.get((row, column), 0.0) for column in categories] for row in categories]
-    kappa = weighted_kappa(table, credit)[0]
-    low = high = None
-    if kappa is not None and all(len(set(raters)) > 1 for raters in zip(*pairs, strict=True)):
-        centre, error = weighted_kappa(_with_chance(table), credit)
-        assert centre is not None  # adding chance pairs keeps κ defined
-        half = t_quantile(max(1, len(sizes) - 1), 0.95) * error
-        low, high = max(-1.0, min(kappa, centre - half)), min(1.0, max(kappa, centre + half))
-    agreed = fsum(weight.get((each, each), 0.0) for each in categories) / len(sizes)
-    return Agreement(len(pairs), len(sizes), categories, confusion, agreed, weights, kappa, low, high)
 
 
 def weighted_kappa(
@@ -139,7 +142,7 @@ class PanelAgreement:
 
     def figures(self) -> dict[str, float]:
         """Return `judge_kappa`, if κ is defined for any pair of raters."""
-        found = [agreement(pairs, self._scale).kappa for pairs in self._pairs.values()]
+        found = [Agreement.of(pairs, self._scale).kappa for pairs in self._pairs.values()]
         known = [kappa for kappa in found if kappa is not None]
         return {"judge_kappa": fsum(known) / len(known)} if known else {}
 

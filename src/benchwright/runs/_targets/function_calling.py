@@ -64,14 +64,14 @@ def _recognise(asked: Asked) -> bool:
 
 
 def _define(asked: Asked) -> list[Target]:
-    from benchwright.bfcl import define, load_evaluation
+    from benchwright.bfcl import Definition, load_evaluation
 
     if asked.options.dataset is not None:
         raise UsageError(f"--dataset: {asked.target} takes rows of your own by --tool-data PATH")
     effective = asked.options.over(asked.defaults)
     place = asked.cwd if asked.options.tool_data is not None else asked.folder
     given = evaluation_input(effective, place)
-    definition = define(asked.place, given, place, skip_bad_rows=bool(effective.skip_bad_rows))
+    definition = Definition.of(asked.place, given, place, skip_bad_rows=bool(effective.skip_bad_rows))
     assert definition is not None  # it was recognised
     output = effective.output_dir
     if output is not None:
