@@ -16,8 +16,9 @@ import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import ModelRequest, printable
+from benchwright.results import search
 from benchwright.server import ServerAddress, serving
-from benchwright.store import Workspace
+from benchwright.store import Workspace, open_store
 from browser import driven
 from page_figures import agrees, value_at
 from waiting import PATIENCE_S
@@ -239,7 +240,8 @@ def test_everything_about_a_sample(address: ServerAddress, tab: Callable[..., Pa
 
 
 @pytest.mark.parametrize(
-    "hash_", ["#/runs/1", "#/runs/1/samples", "#/runs/1/samples/1/0", "#/runs/1/slices?by=topic"]
+    "hash_",
+    ["#/runs/1", "#/runs/1/samples", "#/runs/1/samples/1/0", "#/runs/1/slices?by=topic", "#/search?q=say"],
 )
 def test_pages_fit_a_phone_and_the_keyboard_reaches_everything(hash_: str, tab: Callable[..., Page]) -> None:
     page = tab(hash_, 420)
@@ -277,3 +279,50 @@ def test_a_column_that_cannot_be_sliced_is_said(address: ServerAddress, opened: 
     page.goto(f"{address.url}/#/runs/1/slices?by=nothing")
     page.wait_for_selector("text=no row of run 1 has a column 'nothing'")
     page.close()
+
+
+def test_a_text_is_found_in_all_runs(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    page = tab("#/search")
+    page.fill("#q", "i CANNOT say")
+    page.press("#q", "Enter")
+    page.wait_for_selector("text=Looked at everything")
+    assert page.title().startswith("Search for i CANNOT say")
+    found = told(address, "/search?q=i%20cannot%20SAY&limit=1000")
+    assert {(each["run_id"], each["field"]) for each in found["samples"]} == {(1, "reply")}
+    assert found["next"] is None
+    expected = [f"1/{each['sample_id']}/{each['repeat']}" for each in found["samples"]]
+    assert shown_hits(page)[:10] == expected[:10]
+    assert page.locator("img").count() == 0
+    assert page.locator("mark").first.text_content() == "I cannot say"
+    page.locator(".hit a").first.click()
+    page.wait_for_selector("text=Prompt")
+    page.go_back()
+    page.wait_for_selector(".hit")
+    named = tab("#/search?q=scripted")
+    assert named.locator("a", has_text="q on scripted").count() == 2
+
+
+def shown_hits(page: Page) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(".hit", "all => all.map(each => each.dataset.sample)")
+    return found
+
+
+def test_a_search_goes_on_by_its_cursor_until_all_is_looked_at(address: ServerAddress, folder: Path) -> None:
+    with open_store(Workspace(folder)) as store:
+        records = sum(store.find_text(run, "\0").looked for run in (1, 2))
+        for limit, most in ((1, 5_000), (3, 7), (50, 1), (50, 5_000)):
+            found, after, looked, pages = [], None, 0, 0
+            while True:
+                page = search(store, "2", after=after, limit=limit, most=most)
+                assert len(page.samples) <= limit
+                assert page.looked <= most
+                found += [(each.run_id, each.sample_id, each.repeat, each.field) for each in page.samples]
+                after, looked, pages = page.next, looked + page.looked, pages + 1
+                if after is None:
+                    break
+            assert looked == records
+            assert {run for run, *_ in found} == {1, 2}
+            assert len({each[:3] for each in found if each[0] == 2}) == 80, "every reply of the second run"
+            assert len(found) == len(set(found)), "each place once"
+    assert "no text" in told(address, "/search?q=%20")["error"]["message"]
+    assert "ended" in told(address, "/search?q=a&after=x")["error"]["message"]

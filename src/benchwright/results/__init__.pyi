@@ -124,6 +124,7 @@ from benchwright.results._samples import (
     SampleList as SampleList,
     StoreSamples as StoreSamples,
 )
+from benchwright.results._search import SearchPage as SearchPage, search as search
 from benchwright.results._sent_requests import (
     RequestList as RequestList,
     kept_reply as kept_reply,

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from benchwright.core import RUN_STATUSES, VERSION, Outcome
-from benchwright.results import RUN_KINDS, Slices
+from benchwright.results import RUN_KINDS, SearchPage, Slices
 from benchwright.server import (
     _bodies as bodies,
     _catalogue as catalogue,
@@ -94,6 +94,11 @@ _OF_RUNS = (
     Query("sort", str, None, "the order (newest)", SORTS),
     Query("brief", str, "false", "leave out summaries, inputs and outputs", ("true", "false")),
 )
+_OF_SEARCH = (
+    Query("q", str, None, "the text to look for, in any case"),
+    Query("after", str, None, "start there: `next` of the previous page"),
+    _LIMIT,
+)
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
@@ -160,6 +165,7 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/samples", _READ, run_pages.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
     Route("GET", f"{_RUN}/samples/{{sample_id}}/{{repeat}}", _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
+    Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchwright.core import JsonObject, suggest
-from benchwright.results import COLUMNS, SampleView, StoreSamples, run_document, sample_document
+from benchwright.results import (
+    COLUMNS,
+    SampleView,
+    SearchPage,
+    StoreSamples,
+    run_document,
+    sample_document,
+    search,
+)
 from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
@@ -49,6 +57,14 @@ async def get_sample(state: ServerState, call: RestCall) -> JsonObject:
     """Get a sample in full: as `show RUN SAMPLE --json` has it, with its requests, its repeats, and the same row in other runs."""
     row, repeat = call.path["sample_id"], call.path["repeat"]
     return await state.read(lambda store: sample_document(store, store.run(call.run_id), row, repeat))
+
+
+async def search_all(state: ServerState, call: RestCall) -> SearchPage:
+    """Search names, models, tags, prompts, replies, targets and judges' replies of all runs; a page tells how far it looked."""
+    query = call.query
+    return await state.read(
+        lambda store: search(store, query["q"] or "", after=query["after"], limit=query["limit"])
+    )
 
 
 def _filter(query: Mapping[str, Any]) -> SampleFilter:

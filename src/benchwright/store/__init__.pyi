@@ -29,6 +29,7 @@ from benchwright.store._records import (
 from benchwright.store._sample_filters import (
     REPLY_FIGURES as REPLY_FIGURES,
     Facet as Facet,
+    FoundText as FoundText,
     SampleFilter as SampleFilter,
     SampleOrder as SampleOrder,
     has_value as has_value,

@@ -19,6 +19,7 @@ from benchwright.store._workflow_records import (
     MetricTotals,
     Page,
     StepRequest,
+    TextPage,
     WorkflowStep,
 )
 from benchwright.store._workspace import Workspace
@@ -176,6 +177,12 @@ class SampleStore(Protocol):
     def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
         """Samples of other runs on the same row content, where they have it under the same number: the run and the sample, the newest
         run first."""
+
+    def find_text(
+        self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
+    ) -> TextPage:
+        """Steps of samples with a text in prompt, reply, reasoning, target or a judge's reply, in any case, after a key. Looks at no
+        more than `most` steps, and at some megabytes."""
 
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters."""

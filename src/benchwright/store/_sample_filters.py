@@ -289,6 +289,68 @@ def _texts(sample: SampleSteps) -> Iterator[str]:
         return
 
 
+class FoundText(NamedTuple):
+    """A place in a record with a text that was looked for."""
+
+    key: str
+    """Of the step."""
+    field: str
+    """What it is: prompt, reply, reasoning, target or judge."""
+    content: str
+    """The whole text."""
+
+
+def found_text(step: SearchedStep, text: str) -> FoundText | None:
+    """The first text of a step that contains another, in any case; None if there is none."""
+    if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
+        needle = text.lower().encode()  # as in `holds_text`
+        if not any(part is not None and needle in part.lower() for part in step[1:]):
+            return None
+    wanted = text.casefold()
+    for field, content in _fields(step):
+        if wanted in content.casefold():
+            return FoundText(step.key, field, content)
+    return None
+
+
+class SearchedStep(NamedTuple):
+    """A step in which a text is looked for."""
+
+    key: str
+    """`score/…`, `call/…` or `judge/…`."""
+    output: bytes
+    """Its record."""
+    request: bytes | None
+    """The body of the call."""
+    reply: bytes | None
+    """The reply to it."""
+
+
+def _fields(step: SearchedStep) -> Iterator[tuple[str, str]]:
+    try:
+        reply = orjson.loads(step.reply or b"{}")
+        if step.key.startswith("judge/"):
+            yield from (("judge", each) for each in _strings(reply.get("t")))
+            return
+        if step.key.startswith("score/"):
+            fields = SampleRecord.score_fields(step.output)
+            for field, name in (
+                ("reply", "response"),
+                ("target", "target"),
+                ("prompt", "prompt"),
+                ("prompt", "conversation"),
+            ):
+                yield from ((field, each) for each in _strings(fields.get(name)))
+        yield from (("reply", each) for each in _strings(reply.get("t")))
+        yield from (("reasoning", each) for each in _strings(reply.get("r")))
+        body = orjson.loads(step.request or b"{}")
+        yield from (("prompt", each) for each in _strings(body.get("prompt")))
+        for message in body.get("messages") or ():
+            yield from (("prompt", each) for each in _strings(message.get("content")))
+    except (orjson.JSONDecodeError, AttributeError, TypeError):  # damaged
+        return
+
+
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value

@@ -19,11 +19,14 @@ from benchwright.store._driver import Driver, Row
 from benchwright.store._records import SampleSteps
 from benchwright.store._sample_filters import (
     Facet,
+    FoundText,
     SampleFilter,
     SampleOrder,
+    SearchedStep,
     bucket_of,
     facet_and_values,
     facet_of,
+    found_text,
     place_of,
     reply_values,
     sample_at,
@@ -31,7 +34,7 @@ from benchwright.store._sample_filters import (
 from benchwright.store._statements.marks import SET_MARK
 from benchwright.store._statements.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._statements.steps import SAMPLE_COLUMNS, Steps
-from benchwright.store._workflow_records import Page
+from benchwright.store._workflow_records import Page, TextPage
 from benchwright.store._workspace import Workspace
 
 _ROWS_AT_ONCE = 100_000
@@ -39,6 +42,8 @@ _ROWS_AT_ONCE = 100_000
 _MOST_SEARCHED = 5_000
 """Samples that one page searches for a text."""
 _SEARCHED_AT_ONCE = 200
+_MOST_SEARCHED_BYTES = 20_000_000
+"""About the most bytes that one page of a search over all texts reads."""
 _FIRST_BLOCK = 16
 """Rows of a range that are read first. A page takes few from each of many ranges."""
 _KEYS_PER_STATEMENT = 500
@@ -132,6 +137,30 @@ class Samples(Steps):
             (key, run_id, found[0], limit),
         ).fetchall()
         return [(run, sample) for (run,) in runs for sample in self._samples_between(run, key, key + "0")]
+
+    def find_text(
+        self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
+    ) -> TextPage:
+        """Steps of samples with a text, after a key. No index has texts, so it looks at a limited number, and at some megabytes."""
+        found: list[FoundText] = []
+        looked, size = 0, 0
+        while True:
+            rows = self._connection.execute(
+                "SELECT key, output, coalesce(call_input, CASE WHEN key < 'judge' THEN input END),"
+                " coalesce(call_output, CASE WHEN key < 'score' THEN output END)"
+                " FROM steps WHERE run_id = ? AND key > ? ORDER BY key LIMIT ?",
+                (run_id, after, _SEARCHED_AT_ONCE),
+            ).fetchall()
+            for row in rows:
+                step = SearchedStep._make(row)
+                after, looked = step.key, looked + 1
+                size += sum(len(part) for part in row[1:] if part is not None)
+                if (hit := found_text(step, text)) is not None:
+                    found.append(hit)
+                if len(found) == limit or looked == most or size > _MOST_SEARCHED_BYTES:
+                    return TextPage(found, looked, after)
+            if len(rows) < _SEARCHED_AT_ONCE:
+                return TextPage(found, looked, None)
 
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters. Read from the index, so that a million take no second."""

@@ -6,6 +6,7 @@ import { isLive, progressBand, watch } from "./live.js";
 import { runs } from "./runs.js";
 import { sample } from "./sample.js";
 import { samples } from "./samples.js";
+import { search } from "./search.js";
 import { servedRun } from "./served_run.js";
 import { slices } from "./slices.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
@@ -17,6 +18,7 @@ import { failed, loading, needsCode, nothingThere } from "./states.js";
  *  A row with a link is in the bar above all pages. */
 const PAGES = [
   { address: /^#\/runs$/, title: "Runs", link: "#/runs", show: runs },
+  { address: /^#\/search$/, title: "Search", link: "#/search", show: search },
   { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun, ofRun: true },
   { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },

@@ -158,7 +158,7 @@ export async function sample(place) {
     found.prompt_tokens === null ? null : `${count(found.prompt_tokens)} prompt tokens`, found.completion_tokens === null ? null : `${count(found.completion_tokens)} completion tokens`,
     found.finish_reason === null ? null : `finish reason ${found.finish_reason}`,
   ].filter(Boolean);
-  const read = found.scores?.extracted ?? found.scores?.parsed_response;
+  const read = found.scores?.extracted ?? found.scores?.parsed_response ?? found.scores?.matched;
   const others = found.repeats.filter((each) => String(each.repeat) !== repeat);
   const command = `benchwright show ${run} ${row}/${repeat}`;
   return [
