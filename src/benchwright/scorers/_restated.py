@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 from benchwright.scorers._asked import (
     NEGATIVE,
@@ -46,6 +47,9 @@ _THAT = (
     r"|no\s(?:\w+\s)?(?:evidence|proof|indication|sign|truth|basis|support|hint|way)(?:\s(?:whatsoever|at\sall|to\s(?:suggest|show|support)|suggesting|showing))?|little\sevidence))\s(?:that|for|to|of|in\sthe\s(?:idea|claim)\sthat)\s(?:(?:say|claim|state|assert|conclude|argue)(?:\sthat(?!\W*$))?\s)?"
 )
 """What judges the rest of its clause: `It is unlikely that …`."""
+_NOTHING_SAYS = r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
+_NONE_HERE = r"no\s(?:\w+\s)?\w+(?:\s(?:found|detected|here|present|seen|in\ssight|visible|reported|needed|required))?\W*$"
+"""A clause that denies what its noun names: `No errors found`."""
 _OPEN_IF_NEGATED = r"clear|obvious|certain|well[\s-]known|safe\sto\ssay|fair\sto\ssay|impossible|unlikely|improbable|implausible|doubtful"
 """Of these, what leaves the rest open if it is negated: `It is not impossible that …`."""
 _PAST = r"(?<!\w)(?:was|were|had|did|used\sto|until|formerly|once|previously)(?!\w)"
@@ -114,113 +118,155 @@ def restates(
     """
     emphatic = _compiled(_EMPHATIC).search(clause) is not None
     clause = _compiled(_NOISE).sub("", clause).strip()
-    allowed = _compiled(_ALLOWED).match(clause) if _compiled(_MAY).match(asked.text) else None
-    if allowed and names_else(asked, clause, allowed.end()):
-        return None  # `It is not legal advice.`
-    if allowed and not asked.negative and asked.sign > 0 and concludes:
-        depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or\snot)(?!\w)").search(sentence)
-        return None if depends else (allowed["not"] is None) == (allowed["no"] is None)
-    nothing = _compiled(
-        r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
-    ).match(clause.strip())
-    if nothing:
-        proposed = _proposes(asked, clause.strip()[nothing.end() :], False, True)
-        return None if proposed is None else not proposed
-    judging = _compiled(_THAT).match(clause.strip())
-    if judging:
-        if not asked.english or _compiled(r"(?:it|that|there|this)\s(?:is|was)\s(?:\w+\s){0,2}$").search(
-            asked.text
-        ):
-            return None
-        inner = _compiled(
-            r"(?:is|was|isn't|wasn't)\sit\s(?:\w+\s)?(?:likely|possible|probable|certain)\s(?:that|for|to)\s"
-        ).match(asked.text)
-        negated = judging["not"] is not None or judging["not2"] is not None
-        if inner is None and _compiled(_OPEN_IF_NEGATED if negated else r"possible").fullmatch(
-            judging["yes"] or judging["no"]
-        ):
-            return None
-        upheld = (judging["yes"] is not None) != negated
-        proposed = _proposes(asked, clause.strip()[judging.end() :], inner is not None, not upheld)
-        return None if proposed is None else proposed == upheld
-    advised = _compiled(_ADVISED).search(clause) if asked.text.startswith("should") else None
-    if advised and concludes and not asked.negative and set(content(clause)) & set(asked.words):
-        return advised["not"] is None and advised["no"] is None
-    elsewhere = (
-        _compiled(_ALLOWED_ELSEWHERE).match(clause) if _compiled(_MAY_ELSEWHERE).match(asked.text) else None
-    )
-    if elsewhere and concludes:
-        refused = elsewhere["not"] is not None or elsewhere[0].startswith(("ce n", "no ", "non ", "não "))
-        forbidden = (
-            _compiled(r"verboten|interdit|prohib|vietat|proibid|unmöglich|imp").match(elsewhere["word"])
-            is not None
-        )
-        return refused == forbidden
+    for form in (_permission, _nothing_says, _that_clause, _advice, _permission_elsewhere):
+        found = form(asked, clause, sentence, concludes)
+        if found is not None:
+            return found.yes
     if _compiled(r"(?:is|are|was|were)\sthere\s").match(asked.text):
         has = _compiled(r"(?<!\w)(?:does|do|did)\s(?:indeed\s|in\sfact\s)?have\s").search(clause)
         clause = f"there is {clause[has.end() :]}" if has else clause  # `the rule does have a basis`
-    known = frozenset(asked.words)
-    if (
-        not known
-        or (not asked.english and len(known) < 2)
-        or _compiled(_CONDITION).search(clause)
-        or (not marked and _compiled(_CONDITION).search(sentence))
-    ):
+    if _leaves_open(asked, clause, sentence, marked):
         return None
-    some = _compiled(TO_SOME).search(sentence)
-    if (some and some[0] not in asked.text) or _qualifies(asked, clause):
+    one = _statement_of(asked, _compiled(_NO_NEGATION).sub("", clause), concludes, emphatic)
+    if not one.shared:
         return None
-    if _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
-        return None  # `it is or it is not`
-    only = _compiled(r"(?<!\w)not\s(?:only|just|merely|simply)\s(?!.*(?<!\w)(?:but|also)(?!\w))").search(
-        clause
-    )
-    if only and sentence.rstrip(" .!*").endswith(clause.rstrip(" .!*")):
-        return None  # what else it is decides how that is meant
-    clause = _compiled(_NO_NEGATION).sub("", clause)
-    words = signed(clause, known)
-    said = [word for word, _ in words]
-    shared = [word for word in said if word in known]
-    if not shared:
-        return None
-    turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} - set(re.findall(r"[^\W_]+", asked.text))
-    turns = {word for word in turns if not any(one in known for one, _ in signed(word, known))}
     named = _compiled(r",\s(?:and\s)?not\s(?:in\s|on\s|at\s)?(\d[\d.,]*\d|\d)(?!\w)").search(sentence)
     if named and re.search(rf"(?<!\d){re.escape(named[1])}(?!\d)", asked.text) and not asked.negative:
         return False  # `in 1991, not in 2001`
-    counted = f"{asked.text} {' '.join(asked.claim)}"
-    if _compiled(_COUNTED).search(counted) and not set(_compiled(_COUNTED).findall(clause)) <= set(
-        _compiled(_COUNTED).findall(counted)
-    ):
-        return None  # another year, or another one of several
-    pronoun = _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None
-    if not pronoun and of_another(asked, clause):
+    if _counts_else(asked, one.clause) or (not one.pronoun and of_another(asked, one.clause)):
         return None
-    first = asked.words[0]
-    if (
-        first in shared[1:]
-        and shared[0] != first
-        and "than" in asked.text
-        and "than" in clause
-        and sum(sign < 0 for _, sign in words) == 1
-        and len(set(shared)) == len(known)
-        and not turns
-        and not _compiled(NEGATIVE).search(clause)
+    turned = _turned_round(asked, one)
+    if turned is not None:
+        return turned.yes
+    if "is" in asked.auxiliary and not _compiled(_BEING).search(one.clause):
+        return None
+    if one.negations or one.opposite:
+        return _denies(asked, one, after)
+    if one.turns or one.past:
+        return None
+    as_asked = asked.claim_negative if asked.judges else asked.negative
+    contrast = _compiled(_CONTRAST).search(sentence)
+    if contrast and asked.words[0] in one.shared:
+        away = content(contrast[1])
+        return _said(asked, as_asked) if away and set(away) <= set(asked.words[1:]) else None
+    return _said(asked, not as_asked) if _covers(asked, one) else None
+
+
+class _Found(NamedTuple):
+    """What a form says of the question."""
+
+    yes: bool | None
+    """None: nothing, and no other form is tried."""
+
+
+def _permission(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`It is allowed.`"""
+    allowed = _compiled(_ALLOWED).match(clause) if _compiled(_MAY).match(asked.text) else None
+    if allowed and names_else(asked, clause, allowed.end()):
+        return _Found(None)  # `It is not legal advice.`
+    if not allowed or asked.negative or asked.sign < 0 or not concludes:
+        return None
+    depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or\snot)(?!\w)").search(sentence)
+    return _Found(None if depends else (allowed["not"] is None) == (allowed["no"] is None))
+
+
+def _nothing_says(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`Nothing in the text suggests that …`"""
+    nothing = _compiled(_NOTHING_SAYS).match(clause)
+    if nothing is None:
+        return None
+    proposed = _proposes(asked, clause[nothing.end() :], False, True)
+    return _Found(None if proposed is None else not proposed)
+
+
+def _that_clause(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`It is unlikely that …`"""
+    judging = _compiled(_THAT).match(clause)
+    if judging is None:
+        return None
+    if not asked.english or _compiled(r"(?:it|that|there|this)\s(?:is|was)\s(?:\w+\s){0,2}$").search(
+        asked.text
     ):
-        return not asked.negative  # `Trees are younger than sharks.`
-    if (
-        first in shared[1:]
-        and shared[0] != first
-        and not pronoun
-        and not _compiled(_IMPERSONAL).match(asked.text)
-        and not (
-            len(set(shared)) == len(known) and "than" not in clause and _compiled(NEGATIVE).search(clause)
-        )
+        return _Found(None)
+    inner = _compiled(
+        r"(?:is|was|isn't|wasn't)\sit\s(?:\w+\s)?(?:likely|possible|probable|certain)\s(?:that|for|to)\s"
+    ).match(asked.text)
+    negated = judging["not"] is not None or judging["not2"] is not None
+    if inner is None and _compiled(_OPEN_IF_NEGATED if negated else r"possible").fullmatch(
+        judging["yes"] or judging["no"]
     ):
-        return None  # something is said of another one
+        return _Found(None)
+    upheld = (judging["yes"] is not None) != negated
+    proposed = _proposes(asked, clause[judging.end() :], inner is not None, not upheld)
+    return _Found(None if proposed is None else proposed == upheld)
+
+
+def _advice(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`A helmet is recommended.`"""
+    advised = _compiled(_ADVISED).search(clause) if asked.text.startswith("should") else None
+    if advised and concludes and not asked.negative and set(content(clause)) & set(asked.words):
+        return _Found(advised["not"] is None and advised["no"] is None)
+    return None
+
+
+def _permission_elsewhere(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`Das ist nicht erlaubt.`"""
+    found = (
+        _compiled(_ALLOWED_ELSEWHERE).match(clause) if _compiled(_MAY_ELSEWHERE).match(asked.text) else None
+    )
+    if not found or not concludes:
+        return None
+    refused = found["not"] is not None or found[0].startswith(("ce n", "no ", "non ", "não "))
+    forbidden = _compiled(r"verboten|interdit|prohib|vietat|proibid|unmöglich|imp").match(found["word"])
+    return _Found(refused == (forbidden is not None))
+
+
+def _leaves_open(asked: YesNoQuestion, clause: str, sentence: str, marked: bool) -> bool:
+    """Whether a clause says nothing for certain, or nothing of the question: it has a condition, or speaks of a part."""
+    if not asked.words or (not asked.english and len(set(asked.words)) < 2):
+        return True
+    if _compiled(_CONDITION).search(clause) or (not marked and _compiled(_CONDITION).search(sentence)):
+        return True
+    some = _compiled(TO_SOME).search(sentence)
+    if (some and some[0] not in asked.text) or _qualifies(asked, clause):
+        return True
+    if _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
+        return True  # `it is or it is not`
+    only = _compiled(r"(?<!\w)not\s(?:only|just|merely|simply)\s(?!.*(?<!\w)(?:but|also)(?!\w))").search(
+        clause
+    )
+    # What else it is decides how that is meant.
+    return only is not None and sentence.rstrip(" .!*").endswith(clause.rstrip(" .!*"))
+
+
+class _Statement(NamedTuple):
+    """A clause that may repeat the question."""
+
+    clause: str
+    words: list[tuple[str, int]]
+    """Its words with their signs."""
+    said: list[str]
+    shared: list[str]
+    """Those that are the question's."""
+    turns: set[str]
+    """Words that turn, weaken or narrow it, if the question has them not."""
+    pronoun: bool
+    """Whether its subject is a pronoun."""
+    negations: list[re.Match[str]]
+    opposite: bool
+    """Whether it contains the opposite of a word of the question."""
+    past: bool
+    """Whether it speaks of the past, and the question does not."""
+    concludes: bool
+    emphatic: bool
+
+
+def _statement_of(asked: YesNoQuestion, clause: str, concludes: bool, emphatic: bool) -> _Statement:
+    known = frozenset(asked.words)
+    words = signed(clause, known)
+    said = [word for word, _ in words]
+    turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} - set(re.findall(r"[^\W_]+", asked.text))
     negations = [*_compiled(NEGATIVE).finditer(clause)]
-    if "is" in asked.auxiliary and not _compiled(_BEING).search(clause):
-        return None
     if (
         not asked.english
         and len(negations) == 2
@@ -228,60 +274,87 @@ def restates(
         and "pas" in negations[1][0]
     ):
         del negations[0]  # `ne … pas`
-    opposite = sum(sign < 0 for _, sign in words) % 2 == 1
-    as_asked = asked.claim_negative if asked.judges else asked.negative
     then = _compiled(_PAST).search(clause)
-    past = then is not None and _compiled(_PRESENT).match(asked.text) and then[0] not in asked.text
-    if negations or opposite:
-        weak = _WEAK_IN_NO if negations else _WEAK_IN_OPPOSITE
-        if any(not re.fullmatch(weak, word) for word in turns) or len(negations) > 1:
+    return _Statement(
+        clause,
+        words,
+        said,
+        [word for word in said if word in known],
+        {word for word in turns if not any(one in known for one, _ in signed(word, known))},
+        _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None,
+        negations,
+        sum(sign < 0 for _, sign in words) % 2 == 1,
+        then is not None and _compiled(_PRESENT).match(asked.text) is not None and then[0] not in asked.text,
+        concludes,
+        emphatic,
+    )
+
+
+def _counts_else(asked: YesNoQuestion, clause: str) -> bool:
+    """Whether a clause names another year, or another one of several."""
+    counted = f"{asked.text} {' '.join(asked.claim)}"
+    return _compiled(_COUNTED).search(counted) is not None and not set(
+        _compiled(_COUNTED).findall(clause)
+    ) <= set(_compiled(_COUNTED).findall(counted))
+
+
+def _turned_round(asked: YesNoQuestion, one: _Statement) -> _Found | None:
+    """What a clause says whose subject is another word of the question: `Trees are younger than sharks.`"""
+    first = asked.words[0]
+    if first not in one.shared[1:] or one.shared[0] == first:
+        return None
+    all_shared = len(set(one.shared)) == len(set(asked.words))
+    negative = _compiled(NEGATIVE).search(one.clause) is not None
+    compares = "than" in one.clause
+    if (
+        "than" in asked.text
+        and compares
+        and sum(sign < 0 for _, sign in one.words) == 1
+        and all_shared
+        and not one.turns
+        and not negative
+    ):
+        return _Found(not asked.negative)
+    if one.pronoun or _compiled(_IMPERSONAL).match(asked.text) or (all_shared and not compares and negative):
+        return None
+    return _Found(None)  # something is said of another one
+
+
+def _denies(asked: YesNoQuestion, one: _Statement, after: str) -> bool | None:
+    """What a clause with a negation or an opposite says."""
+    clause, known = one.clause, frozenset(asked.words)
+    negation = one.negations[0].end() if one.negations else None
+    weak = _WEAK_IN_OPPOSITE if negation is None else _WEAK_IN_NO
+    if any(not re.fullmatch(weak, word) for word in one.turns) or len(one.negations) > 1:
+        return None
+    if negation is None:
+        if one.past:
             return None
-        if past and not negations:
-            return None
-        whole = negations and _compiled(_NOT_ALL).match(clause, negations[0].end())
+        denied, near = tuple(one.said), known
+    else:
+        whole = _compiled(_NOT_ALL).match(clause, negation)
         if whole and whole[1] not in asked.text:
             return None  # `not all birds fly`
-        denied = content(clause[negations[0].end() :]) if negations else said
-        about = (
-            pronoun
-            or _compiled(
-                r"no\s(?:\w+\s)?\w+(?:\s(?:found|detected|here|present|seen|in\ssight|visible|reported|needed|required))?\W*$"
-            ).match(clause)
-            is not None
-            or len(set(shared)) >= min(2, len(known))
-            or (concludes and first in shared)
-        )
-        near = (
-            {word for word, sign in signed(clause[negations[0].end() :], known)[:2]} & known
-            if negations
-            else known
-        )
-        direct = bool(near) or len(shared) >= _ENOUGH * len(said)
-        if not (about and direct and denied):
-            return None
-        if negations and (leaves_open(words) or _compares_else(asked, clause, negations[0].end())):
-            return None
-        holds = bool(negations) == opposite
-        if holds and _names_a_third(after, known):
-            return None
-        if (
-            opposite
-            and not negations
-            and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic)
-        ):
-            return None
-        if holds and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
-            return None
-        return _said(asked, holds != as_asked)
-    if turns or past:
+        denied = content(clause[negation:])
+        near = frozenset(word for word, _ in signed(clause[negation:], known)[:2]) & known
+    about = (
+        one.pronoun
+        or _compiled(_NONE_HERE).match(clause) is not None
+        or len(set(one.shared)) >= min(2, len(known))
+        or (one.concludes and asked.words[0] in one.shared)
+    )
+    direct = bool(near) or len(one.shared) >= _ENOUGH * len(one.said)
+    if not (about and direct and denied):
         return None
-    contrast = _compiled(_CONTRAST).search(sentence)
-    if contrast and first in shared:
-        away = content(contrast[1])
-        return _said(asked, as_asked) if away and set(away) <= set(asked.words[1:]) else None
-    if not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
+    if negation is not None and (leaves_open(one.words) or _compares_else(asked, clause, negation)):
         return None
-    return _said(asked, not as_asked)
+    holds = bool(one.negations) == one.opposite
+    if holds and _names_a_third(after, known):
+        return None
+    if one.opposite and not _covers(asked, one):
+        return None
+    as_asked = asked.claim_negative if asked.judges else asked.negative
+    return _said(asked, holds != as_asked)
 
 
 def leans(asked: YesNoQuestion, clause: str) -> tuple[bool, frozenset[str]]:
@@ -385,34 +458,28 @@ def _said(asked: YesNoQuestion, affirmed: bool) -> bool:
     return affirmed if asked.sign > 0 or not asked.judges else not affirmed
 
 
-def _covers(
-    asked: YesNoQuestion,
-    clause: str,
-    said: list[str],
-    shared: list[str],
-    pronoun: bool,
-    concludes: bool,
-    emphatic: bool,
-) -> bool:
+def _covers(asked: YesNoQuestion, one: _Statement) -> bool:
     """Whether a clause says all that was asked, or leaves out only what needs no repeating."""
+    shared, pronoun = one.shared, one.pronoun
     at = {word: place for place, word in reversed([*enumerate(asked.words)])}
     places = [at[word] for word in shared]
     if not pronoun and places != sorted(places) and _compiled(_IMPERSONAL).match(asked.text) is None:
         return False
     if (
         not pronoun
-        and not _compiled(_VERB).search(clause)
+        and not _compiled(_VERB).search(one.clause)
         and not (set(shared) and asked.auxiliary & {"do", "does", "did"})
     ):
         return False
     missing = set(asked.words) - set(shared) - (set(asked.words[: places[0]]) if pronoun else set())
-    extra = [word for word in said if word not in at and word not in _FILLERS and not word.isdigit()]
+    extra = [word for word in one.said if word not in at and word not in _FILLERS and not word.isdigit()]
     if not missing:
         return len(shared) >= _HALF * (len(shared) + len(extra))
-    if emphatic and len(missing) <= (1 - _ENOUGH) * len(asked.words) and len(shared) >= _ENOUGH * len(said):
+    most = len(missing) <= (1 - _ENOUGH) * len(asked.words) and len(shared) >= _ENOUGH * len(one.said)
+    if one.emphatic and most:
         return True
     subject = pronoun or asked.words[0] in shared or len(set(shared)) > 1
-    return subject and not extra and (concludes or emphatic) and (len(set(shared)) > 1 or pronoun)
+    return subject and not extra and (one.concludes or one.emphatic) and (len(set(shared)) > 1 or pronoun)
 
 
 @cache
