@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from benchwright.scorers._asked import YesNoQuestion, content, signed
-from benchwright.scorers._restated import TO_SOME, leans, names_else, of_another, restates
+from benchwright.scorers._restated import TO_SOME, names_else, restates
 from benchwright.scorers._stems import places
 from benchwright.scorers._verdict_phrases import (
     compiled,
@@ -29,23 +29,17 @@ from benchwright.scorers._verdict_words import (
     ADVERBS,
     ANAPHOR,
     AUX,
-    BESIDE,
     BY_ITSELF,
     CLASSIFIES,
-    CLAUSE_BREAK,
-    CONCEDES,
     CONDITIONAL,
     CONTRAST,
     DISPUTES,
-    FLIPS_REPORT,
-    FOUND_THAT,
     GRANTS,
     HEDGES,
     IF,
     JUDGES,
     JUDGING,
     LABELLED,
-    LEAD,
     LEADS_IN,
     MARKED,
     MEANT,
@@ -53,7 +47,6 @@ from benchwright.scorers._verdict_words import (
     OPENS_NOTHING,
     OPENS_WEAKLY,
     OTHER_CASES,
-    OTHERWISE,
     PREDICATE,
     PREDICATE_CHARS,
     PREDICATE_STEMS,
@@ -62,7 +55,6 @@ from benchwright.scorers._verdict_words import (
     REPORTED,
     SAYS_SO,
     SENTENCE_END,
-    SENTENCES,
     SKIPPED_BEFORE,
     SOLE,
     SPEAKS_OF_ELSE,
@@ -70,8 +62,6 @@ from benchwright.scorers._verdict_words import (
     THINKS,
     TRUE_WORDS,
     UNCLEAR,
-    UNKNOWN,
-    WITHIN,
 )
 
 
@@ -229,7 +219,7 @@ def placed(found: SpottedVerdict, sentences: list[Sentence], asked: YesNoQuestio
     if compiled(rf"(?:^|[,:;]\s|\s)(?:and\s)?{MARKED}[,:]?\s(?:[^.;!?\n]{{0,30}}\s)?$").search(before):
         return found._replace(concludes=True)
     if number and sentences[number - 1].asks and not before.strip(" *-|"):
-        return found if _asks_the_same(sentences, number - 1, asked) else None
+        return found if asks_the_same(sentences, number - 1, asked) else None
     if (
         number == 0
         or (number < 3 and own.at + len(own.text) < 100)
@@ -251,7 +241,7 @@ def _begin(sentence: Sentence) -> int:
     return sentence.at
 
 
-def _asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion) -> bool:
+def asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion) -> bool:
     """Whether a reply asks itself what it was asked, and not for one of several steps."""
     own, known = set(content(sentences[number].text)), set(asked.words)
     if not own:
@@ -259,126 +249,7 @@ def _asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion)
     return own <= known or len(own & known) >= 0.6 * len(known)
 
 
-def answers(text: str, sentences: list[Sentence], asked: YesNoQuestion) -> Iterator[SpottedVerdict]:
-    """What the sentences of a reply say about the question in other words."""
-    count = len(sentences)
-    reported: bool | None = None
-    deciding: list[tuple[bool, frozenset[str]]] = []
-    leaning: list[tuple[int, bool, frozenset[str]]] = []
-    for number, one in enumerate(sentences):
-        if one.asks or SENTENCES <= number < count - SENTENCES:
-            continue
-        first, last = number == 0, number == count - 1
-        if (
-            (first or last)
-            and count > 1
-            and len(one.text) <= 40
-            and (label := label_of(one.text.strip(" →-=>•*"), asked, heads=True)) is not None
-        ):
-            yield SpottedVerdict(one.at, label, Kind.JUDGED, True)
-            continue
-        if (
-            found := _in_other_words(
-                one,
-                asked,
-                first or (sentences[number - 1].asks and _asks_the_same(sentences, number - 1, asked)),
-                last and (first or not sentences[number - 1].asks),
-            )
-        ) is not None:
-            yield found
-            if found.kind is Kind.SAID:
-                continue
-        open_ended = compiled(UNKNOWN).search(one.text) is not None
-        beside = compiled(BESIDE).search(one.text)
-        if beside and leans(asked, one.text[beside.end() :])[1]:
-            continue  # `The abstract says …, whereas the table says …`
-        if len(compiled(FOUND_THAT).findall(one.text)) > 1 and not compiled(REPORTED).search(one.text):
-            continue
-        concludes = skips = False
-        before: list[tuple[bool, frozenset[str]]] = []
-        at = 0
-        for clause in _clauses(one.text):
-            start = one.text.find(clause, at)
-            at = start + len(clause)
-            lead = compiled(LEAD).match(clause)
-            bare = clause[lead.end() :] if lead else clause
-            marked = (
-                lead is not None and compiled(rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})").match(clause) is not None
-            )
-            turned = lead is not None and compiled(CONTRAST).search(lead[0]) is not None
-            concludes = concludes or marked or turned or compiled(WITHIN).search(bare) is not None
-            if marked or turned:
-                skips = False
-            if reported is not None and (
-                (turned and compiled(OTHERWISE).search(bare)) or compiled(FLIPS_REPORT).search(bare)
-            ):
-                yield SpottedVerdict(one.at + start, not reported, Kind.JUDGED, True)
-                reported = None
-                continue
-            if compiled(CONCEDES).match(bare):
-                if start and not compiled(REPORTED).search(bare):
-                    leaning.append((one.at + start, *leans(asked, bare)))
-                continue
-            if compiled(REPORTED).search(bare):
-                skips = True
-                word = compiled(
-                    r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s(?!earlier|before|above|at|first|to)\w)"
-                ).search(bare)
-                if word is not None:
-                    reported = phrases().get(word[0])
-                    if reported is not None and compiled(
-                        r"(?:nobody|no\sone|only\san?)(?!\w).*(?<!\w)(?:would|could|can)(?!\w)"
-                    ).match(bare):
-                        yield SpottedVerdict(one.at + start, not reported, Kind.JUDGED, True)
-                elif compiled(r"(?<!\w)(?:that|this|it|so)\W*$").search(bare):
-                    reported = True  # what was asked
-                continue
-            if skips or not bare.strip() or (open_ended and not (marked or turned)):
-                continue
-            if (
-                first
-                and not start
-                and len(clause) <= 30
-                and not compiled(r"\s?:\s?(?:no|not|false|0)(?!\w)").match(one.text, at)
-                and (label := label_of(clause.strip(), asked, heads=True)) is not None
-            ):
-                rest = leans(asked, one.text[at:])
-                if not rest[1] or rest[0] == leans(asked, clause)[0]:
-                    yield SpottedVerdict(one.at, label, Kind.JUDGED, True)
-                break
-            so = compiled(SAYS_SO).fullmatch(bare.strip()) if marked or turned else None
-            if so:
-                yield SpottedVerdict(one.at + start, so["yes"] is not None, Kind.SAID, True)
-                continue
-            judged = _judged(bare, one.text, asked)
-            if judged is not None:
-                firm = asked.judges and compiled(r"(?:the|this|that|your)\s\w").match(bare) is not None
-                yield SpottedVerdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes)
-            elif (
-                restated := restates(
-                    asked, bare, one.text, concludes, concludes or last or first, text[one.at + at :][:200]
-                )
-            ) is not None:
-                own = leans(asked, bare)
-                if turned and any(own[0] != other and own[1] and own[1] <= words for other, words in before):
-                    concludes = False  # `It is warm for adults, but it is not warm for children.`
-                yield SpottedVerdict(one.at + start, restated, Kind.RESTATED, concludes)
-                deciding.append(own)
-                before.append(own)
-            elif not compiled(r"(?<!\w)(?:whether|ob|si|se)(?!\w)").search(bare):
-                leaning.append((one.at + start, *leans(asked, bare)))
-                if not of_another(asked, bare):
-                    before.append(leans(asked, bare))
-    for at, affirms, about in leaning:
-        if any(affirms != other and words and words <= about for other, words in deciding):
-            yield from (SpottedVerdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
-
-
-def _clauses(sentence: str) -> list[str]:
-    return [one for one in compiled(CLAUSE_BREAK).split(sentence[:1_200]) if one and one.strip(" *#-")][:24]
-
-
-def _in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool) -> SpottedVerdict | None:
+def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool) -> SpottedVerdict | None:
     """`It does.`, `I'd say so.`, `Generally no.`, at the beginning of a sentence that opens or ends the reply."""
     if not (opens or last):
         return None
@@ -454,7 +325,7 @@ def _ellipsis(text: str, begin: int, asked: YesNoQuestion) -> re.Match[str] | No
     return found if subject and subject == asked.words[: len(subject)] else None
 
 
-def _judged(clause: str, sentence: str, asked: YesNoQuestion) -> bool | None:
+def judged_claim(clause: str, sentence: str, asked: YesNoQuestion) -> bool | None:
     """What a clause says about the claim of the question: `The passage contradicts it`."""
     if compiled(TO_SOME).search(sentence):
         return None
