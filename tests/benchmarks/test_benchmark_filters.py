@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from benchwright import benchmark
-from benchwright.benchmarks import BenchmarkSpec, RowSettings, build_prompts, check_benchmark, load_benchmarks
+from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark, load_benchmarks
+from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._scan import scan_rows
 from benchwright.core import BenchmarkError
 from benchwright.datasets import Filter, open_dataset

@@ -8,16 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    CheckReport,
-    RowSettings,
-    build_prompts,
-    check_benchmark,
-    open_rows,
-)
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, RowSettings, check_benchmark, open_rows
 from benchwright.benchmarks._gold import check_gold
 from benchwright.benchmarks._missing_fields import target_problem
+from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._scan import scan_rows
 from benchwright.benchmarks._warnings import definition_warnings
 from benchwright.datasets import open_dataset

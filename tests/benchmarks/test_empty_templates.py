@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from benchwright import benchmark, scorer
-from benchwright.benchmarks import BenchmarkSpec, Generation, build_prompts
+from benchwright.benchmarks import BenchmarkSpec, Generation
 from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._requests import chat_request, completions_request, open_conversation
 from benchwright.scorers import ScorerInput
 

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec.structs import replace
 
 from benchwright import benchmark, register_fetcher, scorer
-from benchwright.benchmarks import BenchmarkSpec, FewShot, RowSettings, build_prompts, check_benchmark
-from benchwright.benchmarks._examples import Example
+from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark
+from benchwright.benchmarks._examples import Example, FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._leak_guard import SelfExampleGuard, normalised
+from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._scan import scan_rows
 from benchwright.benchmarks._template import compile_template
 from benchwright.core import BenchmarkError, UsageError

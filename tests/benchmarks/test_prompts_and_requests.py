@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    Generation,
-    build_prompts,
-)
+from benchwright.benchmarks import BenchmarkSpec, Generation
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
-from benchwright.benchmarks._prompts import Prompt, next_user_turn
+from benchwright.benchmarks._prompts import Prompt, build_prompts, next_user_turn
 from benchwright.benchmarks._requests import (
     chat_request,
     choice_request,

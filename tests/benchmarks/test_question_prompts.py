@@ -8,15 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    QuestionOptions,
-    build_prompts,
-    check_benchmark,
-    load_questions,
-)
+from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
 from benchwright.benchmarks._fewshot import resolve_fewshot
-from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._prompts import Prompt, build_prompts
 from benchwright.core import UsageError
 
 SUM = {"question": "165+833+650+615=", "A": "2258", "B": "2263", "C": "2281", "answer": "B"}

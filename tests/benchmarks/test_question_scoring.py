@@ -10,6 +10,7 @@ import pytest
 
 from benchwright import ScriptedEndpoint, rescore, run
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
+from benchwright.benchmarks._prompts import build_prompts
 from benchwright.core import UsageError
 from benchwright.engine._manifest import benchmark_hash
 from benchwright.scorers import ScorerInput, Scores
@@ -120,9 +121,16 @@ def test_another_style_or_rule_is_another_benchmark(tmp_path: Path) -> None:
         {"system": "Be terse."},
         {"evaluator": "exact_match"},
     ]
-    hashes = [benchmark_hash(load(tmp_path, [MCQ], **options)) for options in variants]
+
+    def hashed(**options: Any) -> str:
+        spec = load(tmp_path, [MCQ], **options)
+        prompts = build_prompts(spec)
+        system = None if prompts.system_template is None else prompts.system_template.text
+        return benchmark_hash(spec, prompts.template.text, system)
+
+    hashes = [hashed(**options) for options in variants]
     assert len(set(hashes)) == len(variants)
-    assert benchmark_hash(load(tmp_path, [MCQ], name="another name")) == hashes[0]
+    assert hashed(name="another name") == hashes[0]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, build_prompts, check_benchmark
+from benchwright.benchmarks import BenchmarkSpec, check_benchmark
 from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._prompts import build_prompts
 
 Rows = list[dict[str, Any]]
 

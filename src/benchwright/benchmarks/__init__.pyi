@@ -6,7 +6,6 @@ from benchwright.benchmarks._check import (
     check_benchmark as check_benchmark,
     check_rows as check_rows,
 )
-from benchwright.benchmarks._examples import FewShot as FewShot
 from benchwright.benchmarks._importing import import_file as import_file, imported_modules as imported_modules
 from benchwright.benchmarks._loading import (
     BENCHMARK_PLUGINS as BENCHMARK_PLUGINS,
@@ -20,9 +19,6 @@ from benchwright.benchmarks._nocode import (
     builtin_definition as builtin_definition,
 )
 from benchwright.benchmarks._nocode.load import freeze_nocode as freeze_nocode, load_nocode as load_nocode
-from benchwright.benchmarks._prompts import (
-    build_prompts as build_prompts,
-)
 from benchwright.benchmarks._questions import (
     written_as as written_as,
 )

@@ -97,7 +97,7 @@ def benchmark(
     """Define a benchmark around a scorer. Returns the function itself, with the definition attached.
 
     Args:
-        name: Display name; normalised to a-z, 0-9 and `_` it must be unique in the file.
+        name: Display name; normalised to small letters, digits and `_` it must be unique in the file.
         dataset: Path (relative: from this file's folder), URI, or a callable or iterable that yields rows.
         prompt: Template text or a .txt, .md, .jinja or .jinja2 file. `{field}`, or Jinja2 (`{%`, `{#`).
         target_field: Column with the expected answer.

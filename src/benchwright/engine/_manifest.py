@@ -15,15 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import structs
-from msgspec.structs import replace
 
 from benchwright.benchmarks import (
     AskableRows,
     BenchmarkSpec,
-    FewShot,
     PlainText,
     Watch,
-    build_prompts,
     imported_modules,
     used_files,
 )
@@ -33,7 +30,9 @@ from benchwright.engine._settings import RunSettings
 
 def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
     """The manifest of a run that starts with these rows."""
-    spec, reader = rows.spec, rows.reader
+    spec, reader, prompts = rows.spec, rows.reader, rows.prompts
+    template = prompts.template.text
+    system = None if prompts.system_template is None else prompts.system_template.text
     dataset: JsonObject = {
         "name": reader.name,
         "fingerprint": reader.fingerprint(),
@@ -48,9 +47,12 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
         "benchmark": {
             "name": spec.name,
             "source": None if spec.source is None else spec.source.name,
-            "hash": benchmark_hash(spec),
-            "own_hash": benchmark_hash(_without_model_system(spec)),
-            "prompt_hash": _prompt_hash(spec, rows.fewshot),
+            "hash": benchmark_hash(spec, template, system),
+            # As its author wrote it, without the system message that belongs to the model.
+            "own_hash": benchmark_hash(
+                spec, template, None if isinstance(spec.system, PlainText) else system
+            ),
+            "prompt_hash": _prompt_hash(rows, template, system),
             "scoring_hash": _scoring_hash(spec),
             **_code_of(spec),
         },
@@ -149,28 +151,20 @@ def _examples(rows: AskableRows) -> JsonObject | None:
     }
 
 
-def _without_model_system(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """The benchmark as its author wrote it, without the system message that belongs to the model."""
-    return replace(spec, system=None) if isinstance(spec.system, PlainText) else spec
-
-
-def _prompt_hash(spec: BenchmarkSpec, fewshot: FewShot | None) -> str:
+def _prompt_hash(rows: AskableRows, template: str, system: str | None) -> str:
     """Hash of how rows are turned into prompts, examples included; independent of the data and the scorer."""
-    prompts = build_prompts(spec, None)
-    system = None if prompts.system_template is None else prompts.system_template.text
-    shown = [] if fewshot is None else [example.text for example in fewshot.examples]
+    spec = rows.spec
+    shown = [] if rows.fewshot is None else [example.text for example in rows.fewshot.examples]
     around = [spec.fewshot_prefix, spec.fewshot_separator] if shown else []
-    return content_hash([prompts.template.text, system, shown, around])
+    return content_hash([template, system, shown, around])
 
 
-def benchmark_hash(spec: BenchmarkSpec) -> str:
-    """Hash that changes with the benchmark file, the template files it names, and other rules of prompts and scores."""
+def benchmark_hash(spec: BenchmarkSpec, template: str, system: str | None) -> str:
+    """Hash that changes with the benchmark file, the texts of its templates, and other rules of prompts and scores."""
     digest = hashlib.sha256()
     if spec.source is not None and spec.source.is_file():
         digest.update(spec.source.read_bytes())
-    prompts = build_prompts(spec, None)
-    system = "" if prompts.system_template is None else prompts.system_template.text
-    digest.update(f"\0{prompts.template.text}\0{system}".encode())
+    digest.update(f"\0{template}\0{system or ''}".encode())
     if spec.rules:
         digest.update(f"\0{spec.rules}".encode())
     return f"sha256:{digest.hexdigest()}"
