@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright import compare, perf
+from benchwright.cli import main
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.perf import (
     Difference,
     LoadSettings,
@@ -191,3 +193,35 @@ def test_differences_of_shares_are_points(tmp_path: Path, monkeypatch: pytest.Mo
     assert "-5.0 … -1.0 points" in text
     assert "-3.3 %" not in text
     assert "-6.3 %" in text
+
+
+def test_rows_drawn_with_replacement_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{n}+1=,{n + 1}\n" for n in range(5))
+    (tmp_path / "qa.csv").write_text("question,answer\n" + rows, encoding="utf-8")
+    meta = tmp_path / "qa.csv.meta.json"
+    meta.write_text('{"request_count": 30, "sampling_mode": "random_with_replacement"}', encoding="utf-8")
+    drawn = perf("qa.csv", concurrency=2)
+    meta.unlink()
+    plain = perf("qa.csv", concurrency=2)
+    (said,) = [text for text in compare(drawn, plain).warnings if "replacement" in text]
+    assert said.startswith("run 1 drew its rows with replacement: 30 requests sent ")
+    again = perf("qa.csv", concurrency=2)
+    assert not [text for text in compare(plain, again).warnings if "replacement" in text]
+
+
+def test_a_test_that_is_not_comparable_fails_no_gate_on_regressions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3 with the reason: the figures of a test whose requests failed do not say that the server got worse."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n", encoding="utf-8")
+    with (
+        demo_server(DemoSettings(ttft_ms=1)) as quick,
+        demo_server(DemoSettings(ttft_ms=60, error_rate=0.5, faults={"server_error": 1.0})) as slow,
+    ):
+        for server in (quick, slow):
+            perf("qa.csv", concurrency=2, requests=60, model_url=server.url, model_id="demo")
+    for mode in ("regression", "diff"):
+        assert main(["compare", "1", "2", "--fail-on", mode]) == 3
+        assert "run 2 is not comparable" in " ".join(capsys.readouterr().out.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.perf.made_records import read_request_file, streamed
 
 from benchwright import benchmark, compare, perf, scorer
 from benchwright.core import UsageError
+from benchwright.engine import RunLife
 from benchwright.perf import LoadSettings, Requests, summarise
 from benchwright.perf._quality import StageScores, score_differences
 from recording_server import Refusal, recording
@@ -146,3 +148,34 @@ def test_a_minimum_score_decides_the_exit_code(
     assert ("below the minimum" in " ".join(capsys.readouterr().out.split())) == bool(code)
     assert main(words) == 2
     assert "--score" in capsys.readouterr().err
+
+
+def test_a_test_that_scores_and_sums_up_shows_that_it_is_alive(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes a run for dead whose heart has not beaten for a while."""
+    from benchwright.engine import _life
+    from benchwright.runs import _load_work
+
+    beats, at, scored = 0, [], _load_work.score_replies
+    beat = RunLife.beat
+
+    def counted(life: RunLife, progress: Any) -> None:
+        nonlocal beats
+        beats += 1
+        beat(life, progress)
+
+    async def slowly(*given: Any) -> None:
+        begun = beats
+        while beats < begun + 2:
+            await asyncio.sleep(0)
+        await scored(*given)
+        at.append(beats)
+
+    monkeypatch.setattr(_life, "HEARTBEAT_S", 0.0)
+    monkeypatch.setattr(_load_work, "_SHOW_EVERY_S", 0.0)
+    monkeypatch.setattr(RunLife, "beat", counted)
+    monkeypatch.setattr(_load_work, "score_replies", slowly)
+    perf("qa.csv", score=True, concurrency=1, requests=5)
+    (scoring,) = at
+    assert beats >= scoring + 2, "while figures are computed"

@@ -226,8 +226,6 @@ class LoadSettings(Struct, frozen=True):
     """The longest reply of requests without a requested length: a limit, not an expectation."""
     drain_s: float = 30.0
     """How long an interrupted test waits for requests in flight."""
-    meta: dict[str, Any] | None = None
-    """The settings from the `.meta.json` of the data."""
 
     @property
     def open_loop(self) -> bool:

@@ -274,13 +274,20 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
     verdicts = [each.worse for _, each in beyond]
     if search is not None and search.significant:
         verdicts.append(search.worse)
+    doubts = tuple(_doubts(a, b, *summaries))
+    if doubts:  # figures that may not be compared fail nothing; the command says why, by its exit code too
+        verdicts = []
     return LoadComparison(
         run_a=_side(a, summaries[0]),
         run_b=_side(b, summaries[1]),
         differs=bool(verdicts),
         regressed=any(verdicts),
-        warnings=tuple(_warnings_of(a, b, *summaries)),
-        doubts=tuple(_doubts(a, b, *summaries)),
+        warnings=(
+            *_warnings_of(a, b, *summaries),
+            *_drawn_again(a, requests[0]),
+            *_drawn_again(b, requests[1]),
+        ),
+        doubts=doubts,
         levels=levels,
         only_a=only_a,
         only_b=only_b,
@@ -403,6 +410,20 @@ def _warnings_of(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummar
         yield "the tests sent the rows of different data"
     if _other_load(one, other):
         yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
+
+
+def _drawn_again(run: RunRecord, requests: Requests) -> Iterator[str]:
+    """Rows that were drawn with replacement: some were sent several times, at random places, which the intervals do not know."""
+    sampling = table_of(table_of(run.manifest.get("dataset")).get("sampling"))
+    if sampling.get("sampling_mode") != "random_with_replacement":
+        return
+    sent = requests.sent
+    prompts = len(set(sent["prompt_hash"].to_pylist()))
+    if prompts < len(sent):
+        yield (
+            f"{title_of(run)} drew its rows with replacement: {plural(len(sent), 'request')} sent {plural(prompts, 'different prompt')}. Intervals take requests for "
+            "independent, so they may be too narrow, and hold for these prompts only"
+        )
 
 
 def _other_load(one: LoadSummary, other: LoadSummary) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,8 @@ if TYPE_CHECKING:  # figures and reports are loaded after the last request, so t
 
 _SHOW_EVERY_S = 0.25
 """Seconds between two updates of a watcher."""
+_BEAT_EVERY = 1_000
+"""Records that are read before the clock is looked at."""
 
 
 class LoadWork:
@@ -61,6 +63,7 @@ class LoadWork:
     _view: LoadView
     _summary: LoadSummary
     _exit_code: int
+    _progress: LoadProgress
 
     def __init__(
         self,
@@ -96,7 +99,8 @@ class LoadWork:
             ):  # figures and files take seconds; whoever presses Ctrl-C twice does not want to wait
                 raise _stopped_at_once(life)
             if self.settings.score:
-                await score_replies(life.store, life.run.id, self.prepared, run.group)
+                async with life.beating(lambda: None, self._progress.told, _SHOW_EVERY_S):
+                    await score_replies(life.store, life.run.id, self.prepared, run.group)
             with run.group.working(_CODE_OF_FIGURES):
                 self._sum_up(life, cause)
         except StopAtOnce:
@@ -137,7 +141,7 @@ class LoadWork:
         """Send everything. On return, all ended requests are recorded. Returns why the test stopped early, `abort` after a second
         Ctrl-C, or None."""
         settings, record, watcher = self.settings, life.run, run.watcher
-        progress = LoadProgress(run.label, settings)
+        self._progress = progress = LoadProgress(run.label, settings)
         journals = Journals(open_artifacts(record.folder), record.id)
         journals.remove()  # of a test that had the folder and the number before
         journal = journals.of(0)
@@ -208,10 +212,11 @@ class LoadWork:
         from benchwright.results import LoadView, low_scores
 
         store, run_id = life.store, life.run.id
-        requests = Requests.of(recorded_requests(store, run_id))
+        requests = Requests.of(self._beating(life, recorded_requests(store, run_id)))
         summary = summarise(
             requests, self.settings, recorded_stages(store, run_id), partial=cause is not None
         )
+        life.beat(self._progress.told)
         self._summary = summary = replace(summary, cost=load_cost(requests, self.prepared.prices.model))
         status, code = ended_as(summary, cause)
         if code in (0, 3) and low_scores(summary, self.settings):
@@ -223,6 +228,13 @@ class LoadWork:
         life.end(status, why or None, summary=summary.to_json())
         self._view = LoadView.of(life.run, summary, stopped_because=why, events=store.events(run_id))
         write_load_files(self._view, requests, format=self._format)
+
+    def _beating(self, life: RunLife, records: Iterable[RequestRecord]) -> Iterator[RequestRecord]:
+        """The records of a long test take a while: another process must not take the run for dead."""
+        for record in records:
+            if not record.number % _BEAT_EVERY:
+                life.beat(self._progress.told)
+            yield record
 
 
 _CODE_OF_FIGURES = LoadWork._sum_up.__code__
