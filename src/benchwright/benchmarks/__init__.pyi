@@ -1,6 +1,5 @@
 from benchwright.benchmarks._bounded_templates import data_template as data_template
 from benchwright.benchmarks._check import (
-    CheckedRows as CheckedRows,
     CheckReport as CheckReport,
     SamplePrompt as SamplePrompt,
     check_benchmark as check_benchmark,

@@ -16,7 +16,7 @@ from benchwright.benchmarks._media import media_notes
 from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.rows import tallied
-from benchwright.benchmarks._requests import Generation, open_conversation
+from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows
 from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._spec import BenchmarkSpec
@@ -52,6 +52,11 @@ class SamplePrompt(Struct, frozen=True):
     """The requests of the row before any reply is known."""
     media: tuple[str, ...] = ()
     """Images, video and audio before the text, as the row names them: `image pics/cat.png`."""
+
+    @classmethod
+    def first_of(cls, rows: AskableRows) -> tuple[SamplePrompt, ...]:
+        """The first rows, rendered."""
+        return tuple(_sample(rows, row) for row in rows.scan.first[:SAMPLES])
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
@@ -126,29 +131,15 @@ class CheckReport(Struct, frozen=True, kw_only=True):
         return gold is not None and gold.right == 0 and gold.tried > 0
 
 
-class CheckedRows(Struct, frozen=True):
-    """A report and its rows."""
-
-    report: CheckReport
-    rows: AskableRows | None = None
-    """None if they cannot be read."""
-
-    def samples(self, generation: Generation) -> tuple[SamplePrompt, ...]:
-        """The first rows, rendered for a model that is called with these settings."""
-        if self.rows is None:
-            return ()
-        rows = self.rows.but(generation=generation)
-        return tuple(_sample(rows, row) for row in rows.scan.first[:SAMPLES])
-
-
 def check_benchmark(spec: BenchmarkSpec, settings: RowSettings | None = None) -> CheckReport:
     """The report of `check_rows`."""
-    return check_rows(spec, settings).report
+    return check_rows(spec, settings)[0]
 
 
 @hub_commits()
-def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows:
-    """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised.
+def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> tuple[CheckReport, AskableRows | None]:
+    """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised. Returns the
+    rows too, unless they cannot be read.
 
     Args:
         spec: The benchmark.
@@ -173,7 +164,7 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
         errors = (*requested.judge_problems(), str(error))
         if isinstance(error, DatasetError) and tally is not None and not tally.options:
             report = replace(report, data_type="")  # without a row, it is a guess
-        return CheckedRows(replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)))
+        return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)), None
     spec, scan = rows.spec, rows.scan
     # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
     tried = scan.first if spec.tool_tasks is None else rows.scanned()
@@ -199,10 +190,10 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
         unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),
         fewshot=rows.fewshot,
         gold=gold,
-        samples=tuple(_sample(rows, row) for row in scan.first[:SAMPLES]),
+        samples=SamplePrompt.first_of(rows),
         options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
-    return CheckedRows(report, rows)
+    return report, rows
 
 
 def _dataset_name(spec: BenchmarkSpec) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import CheckedRows, CheckReport, SamplePrompt, check_rows
+from benchwright.benchmarks import AskableRows, CheckReport, SamplePrompt, check_rows
 from benchwright.config import (
     BODY_SETTINGS,
     ConfigFile,
@@ -311,7 +311,7 @@ class SuiteCheck(Struct, frozen=True):
 def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
     """Check every pair without sending anything. Raises if the pairs cannot be planned."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
-    reports: dict[bytes, CheckedRows] = {}
+    reports: dict[bytes, tuple[CheckReport, AskableRows | None]] = {}
     with_reasons: dict[tuple[bytes, tuple[str, ...], tuple[str, ...]], CheckReport] = {}
     checks = []
     for pair in planned.pairs if planned is not None else ():
@@ -321,10 +321,11 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
         if key not in reports:
             reports[key] = check_rows(spec, of_rows)
-        found = reports[key]
-        samples, unsendable = samples_as_sent(found.samples(of_rows.generation), settings)
+        found, rows = reports[key]
+        shown = () if rows is None else SamplePrompt.first_of(rows.but(generation=of_rows.generation))
+        samples, unsendable = samples_as_sent(shown, settings)
         problems = (*start_problems(spec, settings), *unsendable)
-        report = with_steps(found.report, settings)
+        report = with_steps(found, settings)
         report = with_reasons.setdefault((key, problems, report.warnings), with_problems(report, problems))
         ready = report.ok or (settings.skip_bad_rows and report.rows > 0 and not report.errors)
         checks.append(PairCheck(pair.model, pair.dataset, with_cost(report, spec, settings), ready, samples))
