@@ -72,8 +72,10 @@ def compare_runs(
     *,
     by: str | None = None,
     workspace: str | os.PathLike[str] | None = None,
+    store: Store | None = None,
 ) -> ManyRuns:
-    """Compare two to eight runs of one kind, the first as the baseline; `by`: also by the values of a column of the data.
+    """Compare two to eight runs of one kind, the first as the baseline; `by`: also by the values of a column of the data. They are in the
+    workspace, or in a store that is open.
 
     Raises as `compare`.
     """
@@ -82,15 +84,26 @@ def compare_runs(
             f"{len(runs)} runs cannot be compared; name 2 to {MOST_RUNS} (see: benchwright list)"
         )
     options = replace(options, harmless=harmless_settings())
+    if store is not None:
+        return _compared(store, store.workspace, runs, options, by)
     with Session(workspace) as session:
-        store, place = session.recorded(), session.workspace
-        found = [_found(store, named(run), -number, place) for number, run in enumerate(runs)]
-        for number, one in enumerate(found):
-            for other in found[number + 1 :]:
-                kind = _common_kind(one.run, other.run)
-        if any(each.filed for each in found):
-            found = [each if each.filed else replace(each, run=filed(each.run)) for each in found]
-        return compare_many(kind, found, options, by=by)
+        return _compared(session.recorded(), session.workspace, runs, options, by)
+
+
+def _compared(
+    store: Store | None,
+    place: Workspace,
+    runs: Sequence[int | str | os.PathLike[str] | RunResult | LoadResult],
+    options: ComparisonOptions,
+    by: str | None,
+) -> ManyRuns:
+    found = [_found(store, named(run), -number, place) for number, run in enumerate(runs)]
+    for number, one in enumerate(found):
+        for other in found[number + 1 :]:
+            kind = _common_kind(one.run, other.run)
+    if any(each.filed for each in found):
+        found = [each if each.filed else replace(each, run=filed(each.run)) for each in found]
+    return compare_many(kind, found, options, by=by)
 
 
 def is_run(store: Store | None, written: str) -> bool:

@@ -1,8 +1,9 @@
-"""Handlers of what people decide by: slices of a run."""
+"""Handlers of what people decide by: slices of a run, and comparisons."""
 
 from __future__ import annotations
 
-from benchwright.results import Slices, run_slices
+from benchwright.core import JsonObject
+from benchwright.results import ComparisonOptions, Slices, run_slices
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
@@ -22,6 +23,30 @@ async def get_slices(state: ServerState, call: RestCall) -> Slices:
         if known is None:
             known = run_slices(store, run, by, metric)
             if run.finished_at is not None:
+                state.answers.keep(question, known)
+        return known
+
+    return await state.read(read)
+
+
+async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
+    """Compare two to eight runs, as `compare --json` prints it; the first is the baseline."""
+    text = call.query["runs"] or ""
+    names = text.split(",")
+    if not all(name.isascii() and name.isdecimal() and len(name) < 18 for name in names):
+        raise Refusal(422, "invalid", f"runs is {text[:80]!r}", "name runs by their numbers: ?runs=1,2,3")
+    options = ComparisonOptions(listed=call.query["limit"])
+
+    def read(store: Store) -> JsonObject:
+        from benchwright.runs import compare_runs  # its room loads much that other routes do not need
+
+        found = [int(name) for name in names]
+        ended = [store.run(number).finished_at for number in found]
+        question = ("compare", *found, *ended, call.query["by"], call.query["limit"])
+        known: JsonObject | None = state.answers.get(question)
+        if known is None:
+            known = compare_runs(found, options, by=call.query["by"], store=store).to_json()
+            if None not in ended:
                 state.answers.keep(question, known)
         return known
 

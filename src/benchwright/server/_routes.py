@@ -83,6 +83,9 @@ _OF_SAMPLES = (
     Query("cut", int, None, "cut texts that are longer than this many characters"),
 )
 _BY = Query("by", str, None, "the column; a dotted name reaches into tables")
+_RUNS = Query(
+    "runs", str, None, "numbers of two to eight runs, with commas between them; the first is the baseline"
+)
 _METRIC = Query("metric", str, None, "the metric (default: the headline)")
 _OF_RUNS = (
     _NAME,
@@ -166,6 +169,7 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/samples/{{sample_id}}/{{repeat}}", _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
+    Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _LIMIT), refusals=(404,)),
     Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),

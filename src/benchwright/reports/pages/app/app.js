@@ -7,6 +7,7 @@ import { runs } from "./runs.js";
 import { sample } from "./sample.js";
 import { samples } from "./samples.js";
 import { search } from "./search.js";
+import { servedCompare } from "./served_compare.js";
 import { servedRun } from "./served_run.js";
 import { slices } from "./slices.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
@@ -23,6 +24,7 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
+  { address: /^#\/compare$/, title: "Comparison", show: servedCompare },
 ];
 
 const main = document.querySelector("main");

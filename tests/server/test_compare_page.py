@@ -1,0 +1,137 @@
+"""The page of a comparison in Chromium: every figure is that of `compare --json`, and hostile texts are text."""
+
+from __future__ import annotations
+
+import csv
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import benchwright
+from benchwright import ScriptedEndpoint
+from benchwright.cli import main
+from benchwright.core import p_text, printable
+from benchwright.server import ServerAddress, serving
+from benchwright.store import Workspace
+from browser import driven
+from waiting import PATIENCE_S
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.\x07 \"'&amp;"
+ROWS = 40
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with driven() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three runs of one benchmark whose questions, answers, topics and replies contain markup."""
+    place = tmp_path_factory.mktemp("compared")
+    with (place / "q.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = [[f"{n}? {HOSTILE}", f"{n} {HOSTILE}", f"{HOSTILE} {n % 2}"] for n in range(ROWS)]
+        csv.writer(file).writerows([["question", "answer", "topic"], *rows])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        for misses in (20, 4, 5):
+            replies = iter([f"{'no ' if n < misses else ''}{n} {HOSTILE}" for n in range(ROWS)])
+            endpoint = ScriptedEndpoint(lambda request, replies=replies: next(replies))
+            benchwright.run("q.csv", endpoint=endpoint, parallelism=1)
+    return place
+
+
+def asked(address: ServerAddress, path: str) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=PATIENCE_S)
+    try:
+        connection.request("GET", f"/api{path}", headers={"Authorization": f"Bearer {address.token}"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def value_at(document: Any, path: str) -> Any:
+    for part in path.replace("\\.", "\0").split("."):
+        document = document[int(part)] if isinstance(document, list) else document[part.replace("\0", ".")]
+    return document
+
+
+def forms(value: Any) -> set[str]:
+    """Every way in which a page may write a value."""
+    if value is None:
+        return {"–", "not set"}
+    if isinstance(value, str):
+        text = " ".join(printable(value).split())
+        return {text, text[:1].upper() + text[1:]}
+    signed = f"{'−' if value < 0 else '+'}{abs(value):,.4f}"
+    return {f"{value:,.4f}", signed, f"{value:,.0f}", p_text(value), json.dumps(value)}
+
+
+LAYERS = {
+    "reply": "other reply",
+    "score": "scored differently",
+    "extraction": "read differently",
+    "prompt": "other prompt",
+}
+
+
+@pytest.mark.parametrize("query", ["runs=1,2,3&by=topic", "runs=1,2"])
+def test_every_figure_is_that_of_the_command(
+    folder: Path, chromium: Browser, query: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = query.partition("&")[0].removeprefix("runs=").split(",")
+    by = ["--by", "topic"] if "by=" in query else []
+    main(["compare", *runs, *by, "--json", "--limit", "100", "--workspace", str(folder)])
+    printed = json.loads(capsys.readouterr().out)
+    del printed["exit_code"]
+    logged: list[str] = []
+    with serving(Workspace(folder)) as (address, _):
+        status, document = asked(address, f"/compare?{query}")
+        assert (status, document) == (200, printed)
+        page = chromium.new_page(viewport={"width": 420, "height": 900})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("console", lambda said: logged.append(said.text))
+        page.on("pageerror", lambda error: logged.append(str(error)))
+        page.on("dialog", lambda dialog: logged.append(dialog.message))
+        page.goto(address.open_url)
+        page.wait_for_selector("main[aria-busy=false]")
+        page.goto(f"{address.url}/#/compare?{query}")
+        page.wait_for_selector(".compare")
+        found = page.eval_on_selector_all(
+            "[data-json]", "all => all.map(each => [each.dataset.json, each.textContent])"
+        )
+        assert len(found) > 40
+        for path, text in found:
+            value = value_at(document, path)
+            expected = {LAYERS[value]} if path.endswith(".why") else forms(value)
+            assert " ".join(text.split()) in expected, path
+        assert page.locator("main img").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        flips = page.locator(".flip").count()
+        assert flips == sum(
+            len(each["output_differences"]) for each in document.get("comparisons", [document])
+        )
+        page.locator('button[data-value="won"]').first.click()
+        assert page.locator(".flip.wrong").count() < flips
+        page.close()
+    assert logged == []
+
+
+def test_questions_that_cannot_be_answered_are_refused(folder: Path) -> None:
+    with serving(Workspace(folder)) as (address, _):
+        assert asked(address, "/compare")[0] == 422
+        assert asked(address, "/compare?runs=1")[0] == 422
+        assert asked(address, "/compare?runs=1,x")[0] == 422
+        assert asked(address, "/compare?runs=1,99")[0] == 404
+        status, told = asked(address, "/compare?runs=1,2&by=nothing")
+        assert status == 404
+        assert "Columns: answer, question, topic" in told["error"]["message"]
