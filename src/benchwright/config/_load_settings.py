@@ -11,11 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from benchwright.config._run_settings import BY_NAME, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
-from benchwright.config._values import check_value, from_python, read_table
+from benchwright.config._values import Options, from_python, read_table
 from benchwright.core import JsonObject, LoadProfile, UsageError, suggest
 
 PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
@@ -31,7 +29,7 @@ _search = partial(row, decides="everything", group="search", tables=_PERF)
 _client = partial(row, decides="effort", group="client", tables=_PERF)
 
 
-class LoadOptions(Struct, frozen=True, kw_only=True):
+class LoadOptions(Options, frozen=True, kw_only=True):
     """The settings of a load test. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
 
     # fmt: off
@@ -106,12 +104,6 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
     format: str | None = _client("also write files in the format of this tool", choices=("aisbench",), metavar="TOOL", decides="place")
     # fmt: on
 
-    def __post_init__(self) -> None:
-        for setting in LOAD_OPTIONS:
-            value = getattr(self, setting.name)
-            if value is not None:
-                check_value(setting, value)
-
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "perf") -> LoadOptions:
         """Read Python keywords or a table. An unknown one is refused, with similar names. Numbers may replace texts."""
@@ -119,11 +111,6 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
             if name not in LOAD_BY_NAME:
                 raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, LOAD_BY_NAME)}")
         return cls(**{name: _value(LOAD_BY_NAME[name], value) for name, value in keywords.items()})
-
-    def given(self) -> dict[str, Any]:
-        """The options that are given, by name."""
-        values = {setting.name: getattr(self, setting.name) for setting in LOAD_OPTIONS}
-        return {name: value for name, value in values.items() if value is not None}
 
     def over_model(self, load: Mapping[str, Any]) -> LoadOptions:
         """These options, with the load that the model's settings describe, unless these options describe one."""
@@ -186,6 +173,7 @@ LOAD_OPTIONS = settings_in(LoadOptions)
 
 LOAD_BY_NAME = {setting.name: setting for setting in LOAD_OPTIONS}
 """The settings of load tests by name."""
+LoadOptions.settings = LOAD_BY_NAME
 
 _OF_SCORED_RUNS = frozenset(
     {

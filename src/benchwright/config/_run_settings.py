@@ -13,11 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
-
 from benchwright.config._servers import PROFILES, host_url
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
-from benchwright.config._values import check_value, from_python
+from benchwright.config._values import Options, from_python
 from benchwright.core import MODEL_TYPES, WIRE_FORMATS, JsonValue, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ ALL_OPTIONS = " docs/flags.md lists all of them, such as limit=20 and repeats=3"
 """The end of a message about an option that no known one resembles."""
 
 
-class RunOptions(Struct, frozen=True, kw_only=True):
+class RunOptions(Options, frozen=True, kw_only=True):
     """How to run a target. None: not given; then benchwright.toml counts, then the default."""
 
     # fmt: off
@@ -238,13 +236,6 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         more="If off, neither `samples.parquet` nor `byob_predictions.jsonl` is written. The workspace records every sample either way")
     # fmt: on
 
-    def __post_init__(self) -> None:
-        """Check the types of values, because Python does not check annotations."""
-        for setting in BY_NAME.values():
-            value = getattr(self, setting.name)
-            if value is not None:
-                check_value(setting, value)
-
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "run") -> RunOptions:
         """Read Python keywords of the function `caller`. An unknown one is refused, with similar names."""
@@ -252,11 +243,6 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             if name not in BY_NAME:
                 raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, BY_NAME) or ALL_OPTIONS}")
         return cls(**{name: from_python(BY_NAME[name], value) for name, value in keywords.items()})
-
-    def given(self) -> dict[str, Any]:
-        """The options that are given, by name."""
-        values = {setting.name: getattr(self, setting.name) for setting in BY_NAME.values()}
-        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def address(self) -> str | None:
@@ -298,6 +284,7 @@ def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 BY_NAME = {setting.name: setting for setting in settings_in(RunOptions)}
 """Every setting of a run by name, in the order of the help text."""
+RunOptions.settings = BY_NAME
 
 RECORDED = {setting.recorded or setting.name: setting for setting in BY_NAME.values()}
 """The settings of runs by their names in the recorded settings of a run or an endpoint."""

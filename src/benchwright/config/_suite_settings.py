@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from benchwright.config._run_settings import ALL_OPTIONS, BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
-from benchwright.config._values import check_value, from_python
+from benchwright.config._values import Options, from_python
 from benchwright.core import UsageError, suggest
 
 MODES = ("all", "infer", "eval", "viz")
@@ -30,7 +28,7 @@ _suite = partial(row, decides="place", group="suite", tables=("suite",))
 _named = partial(_suite, tables=(), flag=False)
 
 
-class SuiteOptions(Struct, frozen=True, kw_only=True):
+class SuiteOptions(Options, frozen=True, kw_only=True):
     """The settings of a suite. Missing ones come from its file, then from the defaults."""
 
     # fmt: off
@@ -47,8 +45,7 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
     # fmt: on
 
     def __post_init__(self) -> None:
-        for name, value in self.given().items():
-            check_value(_BY_NAME[name], value)
+        super().__post_init__()
         if self.mode is not None:
             _check_mode(self.mode)
         if self.summarizer is not None:
@@ -60,9 +57,8 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
         return cls(**{name: from_python(_BY_NAME[name], value) for name, value in keywords.items()})
 
     def given(self) -> dict[str, Any]:
-        """The options that are given, by name."""
-        values = {name: getattr(self, name) for name in _BY_NAME}
-        return {name: value for name, value in values.items() if value not in (None, ())}
+        """The options that are given, by name; an empty list names nothing."""
+        return {name: value for name, value in super().given().items() if value != ()}
 
     def over(self, settings: Mapping[str, Any]) -> SuiteOptions:
         """These options, with the settings of a suite for missing ones."""
@@ -89,6 +85,7 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
 
 _ALL = settings_in(SuiteOptions)
 _BY_NAME = {setting.name: setting for setting in _ALL}
+SuiteOptions.settings = _BY_NAME
 
 SUITE_SETTINGS = tuple(setting for setting in _ALL if setting.flag)
 """Every setting that a suite's file may contain, in the order of the help text."""

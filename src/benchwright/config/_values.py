@@ -8,7 +8,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from benchwright.config._servers import check_headers
 from benchwright.config._setting import Setting
@@ -228,3 +230,20 @@ def is_file(folder: Path, value: str) -> bool:
         return (folder / expand_home(value)).is_file()
     except (OSError, ValueError):  # a whole prompt is not a valid file name
         return False
+
+
+class Options(Struct, frozen=True):
+    """What a user has chosen of some settings; None: not given."""
+
+    settings: ClassVar[Mapping[str, Setting]]
+    """The setting of each field, by name."""
+
+    def __post_init__(self) -> None:
+        """Check the types of values, because Python does not check annotations."""
+        for name, value in self.given().items():
+            check_value(self.settings[name], value)
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        values = {name: getattr(self, name) for name in self.settings}
+        return {name: value for name, value in values.items() if value is not None}

@@ -16,7 +16,7 @@ object). A value of the wrong type in any of these places, or a choice without i
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -63,37 +63,10 @@ def read_reply(
         return BadReply(f"the finish reason of the reply is {kind_of(finish_reason)}, not a text")
     if finish_reason in _BROKEN_OFF:
         return _broken_off(choice, finish_reason, clean)
-    usage = data.get("usage")
-    tool_calls: list[JsonValue] | None = None
-    refusal = ""
-    if route == "chat":
-        message = choice.get("message")
-        if not isinstance(message, dict):
-            return BadReply("the reply's first choice has no message; is this a chat route?")
-        content = message.get("content")
-        if isinstance(content, str):
-            text = content
-        elif is_content(content):
-            text = _joined(content)
-        else:
-            return BadReply(f"the content of the reply's message is {kind_of(content)}, not a text")
-        reasoning = _reasoning_field(message)
-        said_no = message.get("refusal")
-        refusal = said_no if isinstance(said_no, str) else ""
-        if message.get("tool_calls") or "function_call" in message:
-            calls = _tool_calls(message)
-            if isinstance(calls, BadReply):
-                return calls
-            tool_calls = calls
-    else:
-        value = choice.get("text")
-        if not isinstance(value, str):
-            if value is not None:
-                return BadReply(f"the text of the reply's first choice is {kind_of(value)}")
-            if "text" not in choice:
-                return BadReply("the reply's first choice has no text; is this a completions route?")
-        text = value or ""
-        reasoning = _reasoning_field(choice)
+    said = _said_in_chat(choice) if route == "chat" else _said_in_completion(choice)
+    if isinstance(said, BadReply):
+        return said
+    text, reasoning, refusal, tool_calls = said
     unclosed = False
     if not reasoning and not raw_text and ("<think>" in text or "</think>" in text):
         text, reasoning, unclosed = split_reasoning(text)
@@ -106,6 +79,7 @@ def read_reply(
         status = "answered"
     else:
         status = "truncated" if finish_reason == "length" else "empty"
+    usage = data.get("usage")
     logprobs = choice.get("logprobs") if route == "completions" else None
     return ModelReply(
         status,
@@ -123,6 +97,39 @@ def read_reply(
         reply_id=None if stamps.arrivals is None else stamps.reply_id(data.get("id")),
         request_id=stamps.request_id,
     )
+
+
+_Said: TypeAlias = tuple[str, str, str, list[JsonValue] | None]
+"""Text, reasoning, refusal and tool calls of a choice."""
+
+
+def _said_in_chat(choice: dict[str, Any]) -> _Said | BadReply:
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return BadReply("the reply's first choice has no message; is this a chat route?")
+    content = message.get("content")
+    if not isinstance(content, str) and not is_content(content):
+        return BadReply(f"the content of the reply's message is {kind_of(content)}, not a text")
+    calls = _tool_calls(message) if message.get("tool_calls") or "function_call" in message else None
+    if isinstance(calls, BadReply):
+        return calls
+    refusal = message.get("refusal")
+    return (
+        _joined(content),
+        _reasoning_field(message),
+        refusal if isinstance(refusal, str) else "",
+        calls,
+    )
+
+
+def _said_in_completion(choice: dict[str, Any]) -> _Said | BadReply:
+    text = choice.get("text")
+    if not isinstance(text, str):
+        if text is not None:
+            return BadReply(f"the text of the reply's first choice is {kind_of(text)}")
+        if "text" not in choice:
+            return BadReply("the reply's first choice has no text; is this a completions route?")
+    return text or "", _reasoning_field(choice), "", None
 
 
 def _tool_calls(message: dict[str, Any]) -> list[JsonValue] | BadReply | None:
