@@ -84,23 +84,17 @@ def split_data_name(name: str) -> tuple[str, str]:
     return (bare if bare != path.name else name), ""
 
 
-def data_format(path: str) -> DataFormat | None:
-    """Return the format that a file's name shows, ignoring `.gz` and `.zst`, or None if it shows none.
+def data_format(path: str, *, hub: bool = False) -> DataFormat | None:
+    """Return the format that a file's name shows, ignoring `.gz` and `.zst`, or None if it shows none. With `hub`, the format in
+    which a file of a hub repository is read.
 
     >>> data_format("data/a.CSV.gz").name, data_format("bench.py"), data_format("notes.txt")
     ('csv', None, None)
-    """
-    return _CERTAIN.get(_split_name(path)[2])
-
-
-def hub_format(path: str) -> DataFormat | None:
-    """Return the format in which a file of a hub repository is read, or None if it is not read.
-
-    >>> hub_format("data/a.JSONL.gz").name, hub_format("book.xlsx"), hub_format("lines.txt").name
+    >>> data_format("data/a.JSONL.gz", hub=True).name, data_format("book.xlsx", hub=True), data_format("lines.txt", hub=True).name
     ('jsonl', None, 'txt')
     """
     found = _BY_ENDING.get(_split_name(path)[2])
-    return found if found is not None and found.hub else None
+    return found if found is not None and (found.hub if hub else found.certain) else None
 
 
 def _split_name(name: str) -> tuple[PurePath, str, str]:

@@ -19,7 +19,6 @@ from benchwright.engine._perform import RunStart as RunStart
 from benchwright.engine._prepare import (
     Prepared as Prepared,
     prepare as prepare,
-    prepared_like as prepared_like,
     row_settings as row_settings,
     rows_and_prompts as rows_and_prompts,
     start_problems as start_problems,

@@ -63,6 +63,16 @@ class Prepared(Struct, frozen=True):
         """False if the responses are in the data."""
         return self.rows.facts.sends
 
+    def like(self, settings: RunSettings) -> Prepared | None:
+        """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request
+        other rows, prompts or checks, so that it must be prepared again."""
+        rows = self.rows
+        same = rows_and_prompts(self.settings) == rows_and_prompts(settings)
+        if not same or model_type_of(rows.spec, settings) != rows.model_type:
+            return None
+        _check_secrets(rows.spec, settings)
+        return _prepared(rows.but(generation=settings.generation), settings)
+
 
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
@@ -76,17 +86,6 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     rows = open_rows(spec, of_rows)
     rows.refuse_problems()
     return _prepared(rows, settings)
-
-
-def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
-    """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request
-    other rows, prompts or checks, so that it must be prepared again."""
-    rows = other.rows
-    same = rows_and_prompts(other.settings) == rows_and_prompts(settings)
-    if not same or model_type_of(rows.spec, settings) != rows.model_type:
-        return None
-    _check_secrets(rows.spec, settings)
-    return _prepared(rows.but(generation=settings.generation), settings)
 
 
 def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:

@@ -37,7 +37,6 @@ from benchwright.engine import (
     RunSettings,
     choose_model,
     prepare,
-    prepared_like,
     row_settings,
     scripted_model,
     start_problems,
@@ -127,7 +126,7 @@ def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
     for plan in plans:
         known = last.get(id(plan.spec))  # several models share one pass over the rows of a benchmark
         try:
-            prepared = None if known is None else prepared_like(known, plan.settings)
+            prepared = None if known is None else known.like(plan.settings)
             if prepared is None:
                 with hub_commits(plan.commits):
                     prepared = prepare(plan.spec, plan.settings)

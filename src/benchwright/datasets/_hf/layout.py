@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, hub_format, suggest
+from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, data_format, suggest
 
 CARD = "README.md"
 """The file of the dataset card."""
@@ -162,7 +162,7 @@ def data_paths(paths: Iterable[str]) -> list[str]:
     return [
         path
         for path in paths
-        if hub_format(path) is not None
+        if data_format(path, hub=True) is not None
         and path.rpartition("/")[2].lower() not in _IGNORED
         and not any(part.startswith((".", "__")) for part in path.split("/"))
     ]
@@ -183,7 +183,7 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
         raise DatasetError(
             f"{uri}: no file matches data_files={pattern}.{hint} The repository contains: {listed}"
         )
-    unknown = [path for path in found if hub_format(path) is None]
+    unknown = [path for path in found if data_format(path, hub=True) is None]
     if unknown and not is_wild(pattern):
         raise DatasetError(
             f"{uri}: {unknown[0]} has a format that benchwright does not read (it reads {', '.join(_READ)}, also .gz and .zst)"
@@ -232,7 +232,7 @@ def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _kind(path: str) -> DataFormat:
     """The format of a file; formats that may be combined in one split count as one."""
-    found = hub_format(path)
+    found = data_format(path, hub=True)
     if found is None:
         return DATA_FORMATS[-1]
     return next((format for format in DATA_FORMATS if format.name == found.like), found)
@@ -255,7 +255,7 @@ def _declared(config: Config, paths: Sequence[str]) -> Config:
 
 def _rows_in(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """The files matched by patterns that may contain rows or are named explicitly."""
-    usable = {*data_paths(paths), *(path for path in map(clean, patterns) if hub_format(path))}
+    usable = {*data_paths(paths), *(path for path in map(clean, patterns) if data_format(path, hub=True))}
     return [path for path in paths if path in usable]
 
 

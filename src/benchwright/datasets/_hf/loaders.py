@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DatasetError, JsonObject, hub_format
+from benchwright.core import DatasetError, JsonObject, data_format
 from benchwright.datasets._hf.commits import Listing, Records, snapshot
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
@@ -85,7 +85,7 @@ def files_loader(dataset: PinnedDataset) -> Loader:
 
 
 def _is_json(file: HubFile) -> bool:
-    found = hub_format(file.path)
+    found = data_format(file.path, hub=True)
     return found is not None and found.name in ("json", "jsonl")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from benchwright.core import DatasetError, JsonObject, Row, content_hash, hub_format
+from benchwright.core import DatasetError, JsonObject, Row, content_hash, data_format
 from benchwright.datasets._formats import reader_of
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile, download_all, file_end, holds
@@ -110,7 +110,7 @@ MOST_BAD_ROWS = 1000
 def rows_of(path: Path, published: str, field: str | None, delimiter: str | None) -> Chunks:
     """The rows of a downloaded file. `published` is its path in the repository, which messages name."""
     file = StoredFile(path, published)
-    format = hub_format(published)
+    format = data_format(published, hub=True)
     name = "jsonl" if format is None else format.name
     if field is not None and name in ("json", "jsonl"):
         return read_json_field(file, field)
@@ -308,7 +308,7 @@ class FilePart(Part, frozen=True):
 
 def _format_name(file: HubFile, *, typed: bool) -> str | None:
     """The format, and for typed values that are stored as JSON the version of the rules in `_readers/parquet.py`."""
-    found = hub_format(file.path)
+    found = data_format(file.path, hub=True)
     if found is None:
         return None
     return f"{found.name} 2" if typed and found.name in ("parquet", "arrow") else found.name
