@@ -13,7 +13,7 @@ from typing import Any
 
 from benchwright.config._run_settings import BY_NAME, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
-from benchwright.config._values import Options, from_python, read_table
+from benchwright.config._values import GivenOptions, from_python, read_table
 from benchwright.core import JsonObject, LoadProfile, UsageError, suggest
 
 PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
@@ -29,7 +29,7 @@ _search = partial(row, decides="everything", group="search", tables=_PERF)
 _client = partial(row, decides="effort", group="client", tables=_PERF)
 
 
-class LoadOptions(Options, frozen=True, kw_only=True):
+class LoadOptions(GivenOptions, frozen=True, kw_only=True):
     """The settings of a load test. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
 
     # fmt: off

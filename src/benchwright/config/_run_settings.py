@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchwright.config._servers import PROFILES, host_url
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
-from benchwright.config._values import Options, from_python
+from benchwright.config._values import GivenOptions, from_python
 from benchwright.core import MODEL_TYPES, WIRE_FORMATS, JsonValue, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ ALL_OPTIONS = " docs/flags.md lists all of them, such as limit=20 and repeats=3"
 """The end of a message about an option that no known one resembles."""
 
 
-class RunOptions(Options, frozen=True, kw_only=True):
+class RunOptions(GivenOptions, frozen=True, kw_only=True):
     """How to run a target. None: not given; then benchwright.toml counts, then the default."""
 
     # fmt: off

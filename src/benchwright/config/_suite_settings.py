@@ -10,7 +10,7 @@ from typing import Any
 
 from benchwright.config._run_settings import ALL_OPTIONS, BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
-from benchwright.config._values import Options, from_python
+from benchwright.config._values import GivenOptions, from_python
 from benchwright.core import UsageError, suggest
 
 MODES = ("all", "infer", "eval", "viz")
@@ -28,7 +28,7 @@ _suite = partial(row, decides="place", group="suite", tables=("suite",))
 _named = partial(_suite, tables=(), flag=False)
 
 
-class SuiteOptions(Options, frozen=True, kw_only=True):
+class SuiteOptions(GivenOptions, frozen=True, kw_only=True):
     """The settings of a suite. Missing ones come from its file, then from the defaults."""
 
     # fmt: off

@@ -232,7 +232,7 @@ def is_file(folder: Path, value: str) -> bool:
         return False
 
 
-class Options(Struct, frozen=True):
+class GivenOptions(Struct, frozen=True):
     """What a user has chosen of some settings; None: not given."""
 
     settings: ClassVar[Mapping[str, Setting]]
