@@ -204,6 +204,8 @@ class _Pool:
         tried again, because the server may have restarted, or closed only what was idle for long."""
         if self._new_left:
             self._new_left -= 1
+            if self._idle:  # one that is not used makes room, else every stream would leave another one open
+                self._idle.pop(0).abort()
             return None
         connection = self.take()
         if connection is not None and self._lost_streams >= _LOST_STREAMS:
