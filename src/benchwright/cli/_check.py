@@ -23,6 +23,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
 from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
 from benchwright.cli._suites import check_pairs, search_names
+from benchwright.cli._web import add_web, named_or_nearest, open_page
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport
@@ -42,6 +43,7 @@ def configure(parser: Parser) -> None:
     add_gold_flag(parser)
     add_config_flags(parser, "--config", "--run-config")
     parser.add_help_all("run_config", "override")
+    add_web(parser, "the findings and the first rows")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
     parser.example("benchwright check my_bench.py --num-fewshot 3", "benchwright check --config run.yaml")
 
@@ -123,6 +125,9 @@ def _show(
             check_code(each, is_ready(each, options), arguments.allow_failing_gold) for each in of_target
         ]
     code = max(codes, default=0)
+    if getattr(arguments, "web", False):  # `run --dry-run` has no such flag
+        _open(reports, codes, arguments, output)
+        return code
     if output.as_json:
         checks = [{"ok": one == 0, **report_json(report)} for report, one in zip(reports, codes, strict=True)]
         output.json({"checks": checks, "exit_code": code})
@@ -131,6 +136,32 @@ def _show(
         if not (arguments.quiet and one == 0):
             output.show(check_blocks(report, one))
     return code
+
+
+def _open(reports: Sequence[CheckReport], codes: Sequence[int], arguments: Namespace, output: Output) -> None:
+    """Open the page with what was found. The server gets the findings: it never reads what a target names."""
+    from urllib.parse import quote
+
+    target = str(arguments.target or arguments.run_config)
+    checks = [
+        {
+            "ok": code == 0,
+            "verdict": VERDICTS[code][0],
+            "findings": [[label, _short(text), style] for label, text, style in findings(report)],
+            **report_json(report),
+        }
+        for report, code in zip(reports, codes, strict=True)
+    ]
+    page = f"/data?target={quote(target, safe='')}"
+    document = {"target": target, "checks": checks, "exit_code": max(codes, default=0)}
+    told = open_page(
+        named_or_nearest(arguments),
+        page,
+        output,
+        handed=("/api/handed", {"page": page, "document": document}),
+    )
+    if output.as_json:
+        output.json({**told, "exit_code": document["exit_code"]})
 
 
 def report_json(report: CheckReport) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchwright.cli._flags import add_accept_cached, add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.cli._web import add_web, named_or_nearest, open_page
 from benchwright.core import expand_home
 
 
@@ -26,6 +27,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--markdown", metavar="FILE", help="write the verdict as Markdown; - for standard output"
     )
+    add_web(parser, "the verdict")
     add_accept_cached(parser)
     add_workspace(parser)
     parser.example(
@@ -72,7 +74,13 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.stream([render(verdict)])
         elif name in files:
             _write(files[name], render(verdict), last=True)
-    if output.as_json:
+    if arguments.web:
+        page = f"/gates/{verdict.run_id}"
+        handed = "/api/handed", {"page": page, "document": verdict.to_json()}
+        told = open_page(named_or_nearest(arguments), page, output, handed=handed)
+        if output.as_json:
+            output.json({**told, "verdict": verdict.verdict, "exit_code": verdict.exit_code})
+    elif output.as_json:
         output.json(verdict.to_json())
     elif not to_stdout:
         output.show(verdict)

@@ -77,7 +77,7 @@ from benchwright.results._load_comparison import (
     LoadComparison as LoadComparison,
     SearchComparison as SearchComparison,
 )
-from benchwright.results._load_page import load_page as load_page
+from benchwright.results._load_page import load_document as load_document, load_page as load_page
 from benchwright.results._load_verdicts import (
     limits_words as limits_words,
     low_scores as low_scores,

@@ -11,6 +11,7 @@ from benchwright.results._figures import cost_lines, money
 from benchwright.results._load import LoadView, best_stage, group_tables, limit_text, none_within_limits
 from benchwright.results._load_charts import load_charts
 from benchwright.results._load_verdicts import server_rows
+from benchwright.store import RunRecord, Store
 
 _SETTINGS = {"urls": "servers", "drain_s": "time to drain", "usual_tokens": "longest reply"}
 """Settings whose names do not tell what they are."""
@@ -35,6 +36,13 @@ def load_page(view: LoadView, requests: Requests) -> JsonObject:
             "settings": [[name, text] for name, text in _settings(view)],
         },
     }
+
+
+def load_document(store: Store, run: RunRecord) -> JsonObject:
+    """The page of a recorded load test, also of one that has not ended."""
+    from benchwright.results._load import load_requests
+
+    return load_page(LoadView.recorded(store, run), load_requests(store, run.id))
 
 
 def _definition(name: str) -> JsonObject:

@@ -152,6 +152,14 @@ class CreateCode(Body, frozen=True):
     """Whether the browser may only read."""
 
 
+class HandOver(Body, frozen=True):
+    """A document for a page."""
+
+    page: Annotated[str, Meta(min_length=1, max_length=2_000, pattern=r"^/(data|gates)")]
+    """The address of the page, without `#`."""
+    document: dict[str, Any]
+
+
 class NewCode(Struct, frozen=True):
     """A code with which a browser opens the pages."""
 

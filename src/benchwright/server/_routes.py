@@ -16,6 +16,7 @@ from benchwright.server import (
     _catalogue as catalogue,
     _decisions as decisions,
     _handlers as handlers,
+    _kind_pages as kind_pages,
     _run_pages as run_pages,
 )
 from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json
@@ -170,6 +171,10 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _LIMIT), refusals=(404,)),
+    Route("GET", f"{_RUN}/load", _READ, kind_pages.get_load_test, AnyJson(), refusals=(404,)),
+    Route("POST", "/handed", _FULL, kind_pages.hand_over, _EMPTY, bodies.HandOver),
+    Route("GET", "/handed", _READ, kind_pages.get_handed, Bytes("application/json"), refusals=(404,),
+          query=(Query("page", str, None, "the address of the page, such as /gates/5"),)),
     Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),

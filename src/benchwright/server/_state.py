@@ -18,6 +18,7 @@ from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
+from benchwright.server._handed import Handed
 from benchwright.server._keys import Keys
 from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter, open_store
 from benchwright.workflows import claimed_workflow
@@ -159,6 +160,8 @@ class ServerState:
         """Whether the server is about to stop."""
         self.use = Use()
         """When it was last used."""
+        self.handed = Handed()
+        """What commands handed over for pages."""
         self.catalogue = Catalogue()
         """All runs in brief; only reads use it."""
         self.live = Live()

@@ -1,16 +1,20 @@
 // The shell: lets the tab in, finds the page of the address, and shows it in one of its states.
 
 import { enter, exchange, hasToken } from "./api.js";
+import { data } from "./data.js";
 import { h } from "./dom.js";
+import { gate } from "./gate.js";
 import { isLive, progressBand, watch } from "./live.js";
 import { runs } from "./runs.js";
 import { sample } from "./sample.js";
 import { samples } from "./samples.js";
 import { search } from "./search.js";
 import { servedCompare } from "./served_compare.js";
+import { servedLoad } from "./served_load.js";
 import { servedRun } from "./served_run.js";
 import { slices } from "./slices.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
+import { workflow } from "./workflow.js";
 
 /** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
  *  where a page is shown: the parts of its address, and its title, which it may change */
@@ -25,6 +29,10 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
   { address: /^#\/compare$/, title: "Comparison", show: servedCompare },
+  { address: /^#\/load\/(\d+)$/, title: "Load test", show: servedLoad, ofRun: true },
+  { address: /^#\/workflows\/(\d+)$/, title: "Workflow", show: workflow, ofRun: true },
+  { address: /^#\/gates\/(\d+)$/, title: "Gate", show: gate },
+  { address: /^#\/data$/, title: "Data", show: data },
 ];
 
 const main = document.querySelector("main");

@@ -1,0 +1,48 @@
+// #/data?target=…: what `check` found in a target, and its first rows as they will be sent, before anything is spent.
+
+import { get } from "./api.js";
+import { at, figure, h, scrolls, section, verdicts } from "./dom.js";
+import { count, plural } from "./figures.js";
+
+const GRADES = { red: ["bad", "✗"], yellow: ["warn", "!"] };
+const NAMES = { bad: "problem", warn: "caution" };
+
+/** @param {string} heading @param {string} json @param {string} text */
+const block = (heading, json, text) => h("div", {}, h("h3", {}, heading), h("pre", { ...scrolls(heading, ""), "data-json": json }, text));
+
+/** One row, as it will be sent. */
+function row(sample, path) {
+  const said = (message, place) => block(`${message.role} message`, at(...path, "messages", place, "content"),
+    typeof message.content === "string" ? message.content : JSON.stringify(message.content, null, 2));
+  return h("article", { class: "sample" }, h("header", {}, h("b", {}, `line ${count(sample.line)}`)),
+    h("div", { class: "texts" }, h("div", {}, ...sample.messages.map(said)), h("div", {}, block("target", at(...path, "target"), String(sample.target)),
+      sample.choices?.length ? block("choices", at(...path, "choices"), sample.choices.join("\n")) : null,
+      sample.media?.length ? block("media", at(...path, "media"), sample.media.join("\n")) : null)));
+}
+
+function checked(found, place) {
+  const path = ["checks", place], json = (/** @type {(string | number)[]} */ ...parts) => at(...path, ...parts);
+  const told = found.findings.filter(([,, style]) => style in GRADES).map(([label, text, style]) => [...GRADES[style], label ? `${label}: ${text}` : text]);
+  const plain = found.findings.filter(([label,, style]) => !(style in GRADES) && label !== "per repeat"); // which is the sentence above
+  const size = found.rows ? [figure(json("rows"), count(found.rows)), found.rows === 1 ? " row, " : " rows, ", figure(json("requests"), count(found.requests)), found.requests === 1 ? " request and about " : " requests and about ",
+    figure(json("prompt_tokens_estimate"), count(found.prompt_tokens_estimate)), " prompt tokens for each repeat."] : ["No row can be sent."];
+  return [
+    h("h2", {}, h("bdi", { "data-json": json("key") }, found.key), " on ", h("bdi", { "data-json": json("dataset") }, found.dataset), ": ",
+      h("span", { class: found.ok ? "status-completed" : "status-failed", "data-json": json("verdict") }, found.verdict)),
+    h("p", { class: "about" }, ...size),
+    ...(told.length ? [verdicts(told, (style) => NAMES[style])] : []),
+    ...(plain.length ? [h("div", { class: "card" }, h("dl", { class: "facts" }, ...plain.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, text)])))] : []),
+    ...(found.samples.length ? [h("h3", {}, `The first ${plural(found.samples.length, "row")} as they will be sent`), ...found.samples.map((each, number) => row(each, [...path, "samples", number]))] : []),
+  ];
+}
+
+/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function data({ signal, query }) {
+  const target = query.get("target") ?? "";
+  const page = `/data?target=${encodeURIComponent(target).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+  const found = await get(`/handed?page=${encodeURIComponent(page)}`, signal);
+  const all = found.checks, ready = all.filter(({ ok }) => ok).length;
+  const sentence = ready === all.length ? "Everything is ready to run." : `${count(all.length - ready)} of ${plural(all.length, "check")} found a problem.`;
+  return [h("h1", { tabindex: "-1" }, "Data of ", h("bdi", { "data-json": "target" }, found.target)), h("p", { class: "about" }, sentence, " Nothing was sent."),
+    ...all.flatMap(checked), ...section("Command", h("pre", scrolls("Command"), `benchwright check ${found.target} --web`))];
+}

@@ -1,0 +1,89 @@
+// #/workflows/4: a workflow run: its steps in order with what failed first, when they ran, its events, metrics, input and output.
+
+import { get } from "./api.js";
+import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
+import { count, duration, fixed, general, plural } from "./figures.js";
+
+const MOST = 300;
+const BAD = ["failed", "interrupted"];
+const seconds = (/** @type {string} */ time) => Date.parse(time) / 1000;
+
+/** A value of JSON as text. @param {string} heading @param {string} json @param {any} value */
+function block(heading, json, value) {
+  if (value === null || value === undefined) return null;
+  return h("div", {}, h("h3", {}, heading), h("pre", { ...scrolls(heading, ""), "data-json": json }, typeof value === "string" ? value : JSON.stringify(value, null, 2)));
+}
+
+/** The messages and calls of a step whose input or output has them, in order. */
+function transcript(step) {
+  const messages = [...(step.input?.messages ?? []), ...(step.output?.messages ?? []), ...(step.output?.message ? [step.output.message] : [])];
+  if (!messages.length) return null;
+  const said = messages.map((message) => {
+    const calls = (message.tool_calls ?? []).map((call) => `${call.function?.name ?? call.name}(${call.function?.arguments ?? JSON.stringify(call.arguments ?? {})})`);
+    const content = typeof message.content === "string" ? message.content : message.content === null || message.content === undefined ? "" : JSON.stringify(message.content);
+    return h("li", { class: message.role === "tool" ? "tool" : null }, h("b", {}, String(message.role ?? "–")), " ", h("span", { class: "said" }, [content, ...calls].filter(Boolean).join("\n")));
+  });
+  return h("div", {}, h("h3", {}, "model and tool calls"), h("ol", { class: "transcript" }, ...said));
+}
+
+/** When each step ran. @param {any[]} steps */
+function timeline(steps) {
+  const from = Math.min(...steps.map((step) => seconds(step.started_at))), to = Math.max(...steps.map((step) => seconds(step.finished_at ?? step.started_at)));
+  const place = (time) => (to > from ? (100 * (time - from)) / (to - from) : 0);
+  const rows = steps.map((step) => {
+    const begin = place(seconds(step.started_at)), end = place(seconds(step.finished_at ?? step.started_at));
+    const words = `${step.status}${step.seconds === null ? "" : `, ${duration(step.seconds)}`}${step.attempts > 1 ? `, attempt ${step.attempts}` : ""}`;
+    return h("tr", {}, h("td", { class: "first" }, step.step_key), h("td", { class: "when" },
+      svg("svg", { class: "span", role: "img", "aria-label": `${step.step_key}: ${words}` }, svg("rect", { class: "ground", width: "100%", height: 8, rx: 2 }),
+        svg("rect", { class: BAD.includes(step.status) ? "bar bad" : "bar", x: `${fixed(Math.min(begin, 99), 2)}%`, width: `${fixed(Math.max(end - begin, 1), 2)}%`, height: 8, rx: 2 }, svg("title", {}, words)))),
+      h("td", { class: "number" }, words));
+  });
+  return h("div", scrolls("Timeline"), h("table", { class: "figures timeline" }, h("tbody", {}, ...rows)));
+}
+
+function stepCard({ step, number }) {
+  const json = (/** @type {string} */ key) => at("samples", number, key), bad = BAD.includes(step.status);
+  const metrics = Object.entries(step.metrics).map(([label, value]) => `${label} ${general(value, 6)}`).join(" · ");
+  return h("details", { class: `sample ${bad ? "wrong" : step.status === "completed" ? "right" : "scored"}`, open: bad ? "" : null },
+    h("summary", {}, name(json("step_key"), step.step_key), " ", h("span", { class: `status-${step.status}`, "data-json": json("status") }, step.status), " ",
+      h("span", { class: "dim" }, step.seconds === null ? "" : h("span", { "data-json": json("seconds") }, duration(step.seconds)), step.attempts > 1 ? `, ${plural(step.attempts, "attempt")}` : "",
+        step.superseded.length ? `, done again ${plural(step.superseded.length, "time")}` : "", metrics ? ` · ${metrics}` : "")),
+    block("error", json("error"), step.error), transcript(step), h("div", { class: "texts" }, block("input", json("input"), step.input), block("output", json("output"), step.output)));
+}
+
+/** Points of a metric in the order in which they came. @param {string} label @param {any[]} points */
+function series(label, points) {
+  const values = points.map(({ metric_value: value }) => value), low = Math.min(...values), high = Math.max(...values);
+  const x = (place) => (values.length > 1 ? 4 + (232 * place) / (values.length - 1) : 120), y = (value) => (high === low ? 20 : 36 - (32 * (value - low)) / (high - low));
+  const unit = points[0].unit ? ` ${points[0].unit}` : "", mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return h("figure", { class: "chart" }, h("figcaption", {}, label, h("span", { class: "dim" }, `${plural(values.length, "point")}, mean ${general(mean, 4)}${unit}, last ${general(values.at(-1), 4)}${unit}`)),
+    svg("svg", { class: "series", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": `${label}: ${values.length} points from ${general(low, 4)} to ${general(high, 4)}` },
+      values.length > 1 ? svg("polyline", { points: values.map((value, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }) : svg("circle", { cx: 120, cy: 20, r: 3 })));
+}
+
+/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function workflow(place) {
+  const [id] = place.ids;
+  const found = await get(`/runs/${id}/details`, place.signal), { run } = found;
+  place.title = `${run.name}, run ${id}`;
+  const all = found.samples.map((step, number) => ({ step, number }));
+  const bad = all.filter(({ step }) => BAD.includes(step.status)), well = all.filter(({ step }) => !BAD.includes(step.status));
+  const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
+  const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
+  const sentence = bad.length ? `${count(bad.length)} of ${plural(all.length, "step")} did not succeed; they come first.` : all.length ? `All ${plural(all.length, "step")} so far succeeded.` : "It has no steps.";
+  const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
+  return [
+    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs")),
+    h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", run.name)),
+    h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
+      `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
+    run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
+    ...section("Steps", ...first.map(stepCard), all.length > MOST ? h("p", { class: "dim" }, `The first ${count(MOST)} of ${count(all.length)} steps are shown; benchwright show ${id} --steps lists all.`) : null),
+    ...section("Timeline", all.length ? timeline(all.slice(0, MOST).map(({ step }) => step)) : null),
+    ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points))) : null),
+    ...section("Input and output", found.input === null && found.output === null ? null : h("div", { class: "texts" }, block("input", "input", found.input), block("output", "output", found.output))),
+    ...section("Events", events.length ? table("Events", ["time (UTC)", "event", "message"], events, { texts: [1, 2] }) : null),
+    ...section("Printed", block("standard output", "stdout", found.stdout || null), block("standard error", "stderr", found.stderr || null)),
+    ...section("Command", h("pre", scrolls("Command"), `benchwright show ${id} --web`)),
+  ].filter(Boolean);
+}
