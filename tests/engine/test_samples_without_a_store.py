@@ -133,8 +133,8 @@ def test_a_sample_that_the_budget_cuts_off_stays_open_with_the_calls_that_were_p
     prepared = prepare(spec, replace(settings, budget=Budget(max_requests=1)))
     (item, *_) = items_of(prepared)
     (opened,) = asyncio.run(work(prepared, [item]))
-    assert isinstance(opened, OpenSample)
-    (call,) = opened.calls
+    assert not isinstance(opened, SampleRecord)
+    (call,) = opened
     assert call.key.endswith("/t000")
     assert over_a_wire(opened) == opened
 
