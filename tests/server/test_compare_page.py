@@ -135,3 +135,44 @@ def test_questions_that_cannot_be_answered_are_refused(folder: Path) -> None:
         status, told = asked(address, "/compare?runs=1,2&by=nothing")
         assert status == 404
         assert "Columns: answer, question, topic" in told["error"]["message"]
+
+
+def test_a_comparison_is_one_file_of_every_format(
+    folder: Path, chromium: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    command = ["compare", "1", "2", "3", "--workspace", str(folder), "--limit", "100", "-o"]
+    for ending in ("html", "md", "tex", "csv", "xlsx"):
+        assert main([*command, str(tmp_path / f"c.{ending}")]) == 0
+    assert main([*command, str(tmp_path / "c.pdf")]) == 2
+    assert ".html, .md, .tex, .csv, .xlsx" in capsys.readouterr().err
+    main(["compare", "1", "2", "3", "--workspace", str(folder), "--limit", "100", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    with (tmp_path / "c.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    expected = [metric for each in document["comparisons"] for metric in each["metrics"]]
+    assert [row["metric"] for row in rows] == [*(metric["name"] for metric in expected), document["metric"]]
+    for row, metric in zip(rows, expected, strict=False):
+        assert float(row["difference"]) == metric["paired"]["difference"]
+        assert row["value_a"] == str(metric["run_a"][0])
+    assert float(rows[-1]["difference"]) == document["pairs"][-1]["paired"]["difference"]
+    book = openpyxl.load_workbook(tmp_path / "c.xlsx")
+    assert book.sheetnames == ["summary", "changed samples"]
+    assert [sheet.freeze_panes for sheet in book] == ["A2", "A2"]
+    changes = [change for each in document["comparisons"] for change in each["output_differences"]]
+    cells = [row[9] for row in book["changed samples"].iter_rows(min_row=2, values_only=True)]
+    assert cells == [change["reply_b"].replace("\x07", "") for change in changes]
+    table = (tmp_path / "c.tex").read_text(encoding="utf-8")
+    assert table.count(" & ") == 6 * (len(rows) + 1)
+    assert "<img" not in (tmp_path / "c.md").read_text(encoding="utf-8").replace("\\<img", "")
+    logged: list[str] = []
+    page = chromium.new_page(viewport={"width": 420, "height": 900})
+    page.on("console", lambda said: logged.append(said.text))
+    page.on("pageerror", lambda error: logged.append(str(error)))
+    page.goto((tmp_path / "c.html").as_uri())
+    page.wait_for_selector(".flip")
+    assert page.locator(".flip").count() == len(changes)
+    assert page.locator("main img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
+    assert logged == []

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchwright.cli._flags import add_workspace, existing_store, named_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._web import add_web, open_page
 from benchwright.config import Setting
+
+if TYPE_CHECKING:
+    from benchwright.results import ManyRuns
 
 _TOLERANCE = Setting(
     "tolerance", "number", "treat scores as equal if they differ by at most X (default: 0)", least=0
@@ -43,6 +48,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
     parser.add_argument("--by", metavar="COLUMN", help="also compare by the values of a column of the data")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="also write the comparison: .html, .md, .tex, .csv or .xlsx"
+    )
     add_web(parser, "the comparison")
     add_workspace(parser)
     parser.example(
@@ -57,6 +65,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Print both runs side by side; exit with 1 for a difference that --fail-on names, 3 if a run is not comparable."""
     if arguments.web:
         return _open([arguments.a, arguments.b, *arguments.more], arguments, output)
+    file = None if arguments.output is None else _file(arguments.output)
     from benchwright.results import ComparisonOptions
     from benchwright.runs import compare_runs
 
@@ -73,6 +82,8 @@ def execute(arguments: Namespace, output: Output) -> int:
         by=arguments.by,
         workspace=arguments.workspace,
     )
+    if file is not None:
+        _write(comparison, file, output)
     fails = "diff" if arguments.fail_on_diff else arguments.fail_on
     failed = (
         comparison.differs if fails == "diff" else comparison.regressed if fails == "regression" else False
@@ -83,6 +94,30 @@ def execute(arguments: Namespace, output: Output) -> int:
     else:
         output.show(comparison)
     return code
+
+
+def _file(written: str) -> Path:
+    """The file to write. Raises UsageError for an extension that no writer has."""
+    from benchwright.core import UsageError, expand_home
+    from benchwright.reports import COMPARISON_FORMATS
+
+    path, known = expand_home(written), [*COMPARISON_FORMATS, ".xlsx"]
+    if path.suffix.lower() not in known:
+        raise UsageError(
+            f"{written}: comparisons are written as {', '.join(known)}; name a file that ends so"
+        )
+    return path
+
+
+def _write(comparison: ManyRuns, path: Path, output: Output) -> None:
+    from benchwright.core import UsageError
+    from benchwright.reports import write_comparison
+
+    try:
+        write_comparison(comparison, path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
+    output.note(f"wrote {path}")
 
 
 def _open(names: list[str], arguments: Namespace, output: Output) -> int:

@@ -6,6 +6,10 @@ from benchwright.reports.blocks import (
     labelled as labelled,
     line as line,
 )
+from benchwright.reports.files.comparison import (
+    COMPARISON_FORMATS as COMPARISON_FORMATS,
+    write_comparison as write_comparison,
+)
 from benchwright.reports.files.export import (
     TEXT_FORMATS as TEXT_FORMATS,
     export_samples as export_samples,

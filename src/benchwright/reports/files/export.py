@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,18 +36,21 @@ _TYPES = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>\
 <Default Extension="xml" ContentType="application/xml"/>\
 <Override PartName="/xl/workbook.xml" \
-ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>\
-<Override PartName="/xl/worksheets/sheet1.xml" \
-ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>"""
-_RELATION = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" \
-Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}" Target="{target}"/></Relationships>"""
+ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>{}</Types>"""
+_SHEET_TYPE = """<Override PartName="/xl/worksheets/sheet{}.xml" \
+ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>"""
+_RELATIONS = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>"""
+_RELATION = """<Relationship Id="rId{number}" \
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}" Target="{target}"/>"""
 _BOOK = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" \
-xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>\
-<sheet name="samples" sheetId="1" r:id="rId1"/></sheets></workbook>"""
+xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>{}</sheets></workbook>"""
+_NAMED = """<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>"""
 _SHEET = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"""
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0">\
+<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>\
+<cols><col min="1" max="{columns}" width="18" customWidth="1"/></cols><sheetData>"""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -112,29 +115,51 @@ def _line(record: dict[str, Any]) -> bytes:
     return encode_json(record) + b"\n"
 
 
-def write_workbook(path: Path, rows: Iterable[list[Any]]) -> tuple[int, int]:
-    """Write rows of strings, numbers and bools. Returns the number of rows, and of cells that had to be cut; these are
-    marked. No string is taken for a formula. Raises ValueError for more rows than a sheet can have."""
+def write_workbook(path: Path, sheets: Mapping[str, Iterable[list[Any]]]) -> tuple[int, int]:
+    """Write sheets by name, each with a header that stays in view and filters: rows of strings, numbers and bools. Returns the number
+    of rows, and of cells that had to be cut; these are marked. No string is taken for a formula. Raises ValueError for more rows than
+    a sheet can have."""
     import zipfile
 
+    numbers = range(1, len(sheets) + 1)
     written = cut = 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
-        parts.writestr("[Content_Types].xml", _TYPES)
-        parts.writestr("_rels/.rels", _RELATION.format(kind="officeDocument", target="xl/workbook.xml"))
-        parts.writestr("xl/workbook.xml", _BOOK)
-        parts.writestr(
-            "xl/_rels/workbook.xml.rels", _RELATION.format(kind="worksheet", target="worksheets/sheet1.xml")
+        parts.writestr("[Content_Types].xml", _TYPES.format("".join(map(_SHEET_TYPE.format, numbers))))
+        main = _RELATION.format(number=1, kind="officeDocument", target="xl/workbook.xml")
+        parts.writestr("_rels/.rels", _RELATIONS.format(main))
+        named = "".join(
+            _NAMED.format(name=_escaped(name), number=at) for at, name in zip(numbers, sheets, strict=True)
         )
-        with parts.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as out:
-            out.write(_SHEET.encode())
-            for row in rows:
-                if written == MOST_ROWS:
-                    raise ValueError(f"a sheet has at most {MOST_ROWS:,} rows")
-                written += 1
-                cut += sum(isinstance(value, str) and len(value) > MOST_CHARS for value in row)
-                out.write(f"<row>{''.join(map(_cell, row))}</row>".encode())
-            out.write(b"</sheetData></worksheet>")
+        parts.writestr("xl/workbook.xml", _BOOK.format(named))
+        places = [
+            _RELATION.format(number=at, kind="worksheet", target=f"worksheets/sheet{at}.xml")
+            for at in numbers
+        ]
+        parts.writestr("xl/_rels/workbook.xml.rels", _RELATIONS.format("".join(places)))
+        for number, rows in zip(numbers, sheets.values(), strict=True):
+            here = width = 0
+            with parts.open(f"xl/worksheets/sheet{number}.xml", "w", force_zip64=True) as out:
+                for row in rows:
+                    if here == MOST_ROWS:
+                        raise ValueError(f"a sheet has at most {MOST_ROWS:,} rows")
+                    if not here:
+                        width = len(row)
+                        out.write(_SHEET.format(columns=width).encode())
+                    here += 1
+                    cut += sum(isinstance(value, str) and len(value) > MOST_CHARS for value in row)
+                    out.write(f"<row>{''.join(map(_cell, row))}</row>".encode())
+                out.write(f'</sheetData><autoFilter ref="A1:{_column(width)}{here}"/></worksheet>'.encode())
+            written += here
     return written, cut
+
+
+def _column(number: int) -> str:
+    """The letters of a column.
+
+    >>> _column(1), _column(26), _column(28)
+    ('A', 'Z', 'AB')
+    """
+    return "" if number < 1 else _column((number - 1) // 26) + chr(65 + (number - 1) % 26)
 
 
 def _cell(value: Any) -> str:
@@ -164,7 +189,7 @@ def export_samples(
             return write_samples(file, samples, _metrics(details), choices=details.ranks_choices)
     if format == "xlsx":
         with replacing(path) as temporary:
-            written, _ = write_workbook(temporary, _table(details, samples))
+            written, _ = write_workbook(temporary, {"samples": _table(details, samples)})
         return written - 1
     count = -1 if format == "csv" else 0  # the header is not a sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as text:
