@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.\x00 \"'&amp; </script>"
 ROWS = [
-    {"question": f"{n}+{n}", "answer": str(2 * n) if n % 3 else HOSTILE, "topic": "odd" if n % 2 else HOSTILE}
+    {
+        "question": f"{n}+{n}",
+        "answer": str(2 * n) if n % 3 else HOSTILE,
+        "topic": "odd" if n % 2 else HOSTILE,
+        "long": 1234567890123456789,
+    }
     for n in range(1, 41)
 ]
 
@@ -234,7 +239,9 @@ def test_everything_about_a_sample(address: ServerAddress, tab: Callable[..., Pa
     page.keyboard.press("k")
     page.wait_for_selector("text=This is the first.")
     page.get_by_text("Raw JSON").click()
-    page.wait_for_selector("[aria-label='Raw JSON']")
+    page.wait_for_selector("[aria-label='Raw JSON'] >> text=1234567890123456789")
+    assert '"long": 1234567890123456789' in page.inner_text("[aria-label='Raw JSON']"), "no digit is lost"
+    assert '"long": 1234567890123456789' in page.inner_text("[aria-label=Row]")
     again = tab("#/runs/2/samples/0/1")
     assert "0/0" in again.locator("[aria-label=Repeats]").inner_text()
 

@@ -24,7 +24,7 @@ _LONGEST = 400
 
 
 def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> JsonObject:
-    """A sample with `run`, `verdict`, `requests`, `repeats` and `elsewhere`: all requests to the model and to judges, the other repeats of
+    """A sample with `run`, `verdict`, `row`, `requests`, `repeats` and `elsewhere`: the row as JSON text, all requests to the model and to judges, the other repeats of
     its row, and the same row in other runs."""
     steps = list(store.samples(run.id, index))
     views = list(views_of(steps)) if steps else []
@@ -33,6 +33,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
         raise NotFoundError(f"run {run.id} has no sample {index}/{repeat}. Rows and repeats count from 0")
     judges = tuple(judge for judge in judge_views(store, run.id, index) if judge.repeat == repeat)
     details = SampleDetails(views[place], judges, calls_view(SampleRecord.from_score(steps[place].score)))
+    row = views[place].metadata
     others = store.same_row(run.id, index)
     elsewhere: list[JsonValue] = []
     for (number, _), view in zip(
@@ -44,6 +45,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
         **details.to_json(),
         "run": view_of(run).to_json(),
         "verdict": verdict_of(views[place].scores),
+        "row": None if row is None else row.decode(errors="replace"),
         "requests": _requests(store, run.id, index, repeat),
         "repeats": [_brief(view) for view in views],
         "elsewhere": elsewhere,

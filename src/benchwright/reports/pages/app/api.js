@@ -21,10 +21,21 @@ async function send(method, path, options) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, "The server does not answer.", "Check that benchwright serve is still running.");
   }
-  const body = await response.json().catch(() => null);
+  const text = await response.text().catch(() => "");
+  if (response.ok && options.whole && text !== "") return text;
+  const body = parsed(text);
   if (response.ok && body !== null) return body;
   const told = body?.error ?? { message: `The server answered with status ${response.status}.`, hint: null };
   throw new Refused(response.status, told.message, told.hint);
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Exchange a code, or the token of a person, for the token of this tab. @param {string} code */
@@ -114,6 +125,9 @@ async function withToken(method, path, options) {
 
 /** Read JSON. @param {string} path below /api @param {AbortSignal} signal @returns {Promise<any>} */
 export const get = (path, signal) => withToken("GET", path, { signal });
+
+/** Read JSON as it was sent: parsed, long integers would lose digits. @param {string} path below /api @param {AbortSignal} signal @returns {Promise<string>} */
+export const getText = (path, signal) => withToken("GET", path, { signal, whole: true });
 
 /** Read events until the stream ends. @param {string} path below /api @param {(value: any) => void} each */
 export async function stream(path, each) {

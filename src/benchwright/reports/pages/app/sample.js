@@ -1,7 +1,7 @@
 // #/runs/7/samples/12/0: everything about one sample.
 
-import { get } from "./api.js";
-import { at, figure, h, name, scrolls, section, table } from "./dom.js";
+import { get, getText } from "./api.js";
+import { at, figure, h, name, printable, scrolls, section, table } from "./dom.js";
 import { count, duration } from "./figures.js";
 import { indented } from "./run.js";
 import { filterOf, link } from "./sample_filter.js";
@@ -9,7 +9,7 @@ import { scoreText, state } from "./samples.js";
 
 /** @typedef {Record<string, any>} Sample */
 
-const FOLDED = 2_000; // characters; a longer message that is not the last one is folded
+const FOLDED = 2_000, MOST_RAW = 500_000; // characters
 const MEDIA = { "data:image/png": "img", "data:image/jpeg": "img", "data:image/gif": "img", "data:image/webp": "img" };
 
 /** A text of any length: what is beyond the first part is shown on demand. @param {string} words @param {string} label */
@@ -108,11 +108,19 @@ function beside(label, list, path, way) {
   return h("div", scrolls(label), h("table", { class: "beside" }, h("tbody", {}, ...rows)));
 }
 
-/** @param {Sample} sample */
-function raw(sample) {
+/** Everything as the server sends it, read when it is first opened. @param {string} path @param {AbortSignal} signal */
+function raw(path, signal) {
   const box = h("details", {}, h("summary", {}, "Raw JSON"));
-  box.addEventListener("toggle", () => {
-    if (box.childElementCount === 1) box.append(h("pre", scrolls("Raw JSON"), JSON.stringify(sample, null, 2).slice(0, 500_000))); // built when first opened
+  box.addEventListener("toggle", async () => {
+    if (box.childElementCount > 1) return;
+    const shown = h("pre", scrolls("Raw JSON"), "Loading…");
+    box.append(shown);
+    try {
+      const text = indented(await getText(path, signal)) ?? "";
+      shown.textContent = printable(text.length > MOST_RAW ? `${text.slice(0, MOST_RAW)}\n… (the first ${count(MOST_RAW)} of ${count(text.length)} characters)` : text);
+    } catch (error) {
+      if (error.name !== "AbortError") shown.textContent = error.message;
+    }
   });
   return box;
 }
@@ -178,7 +186,7 @@ export async function sample(place) {
     ...section("Repeats of this row", others.length ? beside("Repeats", others, "repeats", (each) => h("a", { href: address(each.sample_id, each.repeat) }, `${each.sample_id}/${each.repeat}`)) : null),
     ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name} on ${each.model}`)) : null),
     ...section("Requests", requests(found)),
-    ...section("Row", found.metadata ? h("pre", scrolls("Row"), JSON.stringify(found.metadata, null, 2)) : null),
-    h("h2", {}, "Everything"), raw(found), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
+    ...section("Row", found.row ? long(indented(found.row), "Row") : null),
+    h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
   ].filter((part) => part !== null);
 }

@@ -61,9 +61,9 @@ export function slicesTable(found) {
   notes.length ? h("p", { class: "dim" }, `${notes.join("; ")}.`) : null].filter((part) => part !== null);
 }
 
-/** The columns to slice by, as links. @param {string} run @param {string[]} columns @param {string | null} chosen */
-export const ways = (run, columns, chosen = null) => h("ul", { class: "ways" }, ...columns.map((column) =>
-  h("li", {}, h("a", { class: "way", href: `#/runs/${run}/slices?${new URLSearchParams({ by: column })}`, "aria-current": column === chosen ? "true" : null }, column))));
+/** The columns to slice by, as links. @param {string} run @param {string[]} columns @param {string | null} chosen @param {string | null} metric */
+export const ways = (run, columns, chosen = null, metric = null) => h("ul", { class: "ways" }, ...columns.map((column) =>
+  h("li", {}, h("a", { class: "way", href: `#/runs/${run}/slices?${new URLSearchParams(metric === null ? { by: column } : { by: column, metric })}`, "aria-current": column === chosen ? "true" : null }, column))));
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function slices(place) {
@@ -73,7 +73,10 @@ export async function slices(place) {
   const asked = new URLSearchParams(metric === null ? { by } : { by, metric });
   place.title = `${about.run.name} by ${by || "column"}, run ${run}`;
   const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${run}` }, h("bdi", {}, about.run.name), ` (run ${run})`));
-  const choice = [h("p", { class: "dim" }, "Slice by a column of the data:"), ways(run, columns, by)];
+  const metrics = Object.keys(about.run.metrics ?? {});
+  const choice = [h("p", { class: "dim" }, "Slice by a column of the data:"), ways(run, columns, by, metric),
+    ...(by && metrics.length > 1 ? [h("p", { class: "dim" }, "Another metric:"), h("ul", { class: "ways" }, ...metrics.map((each) =>
+      h("li", {}, h("a", { class: "way", href: `#/runs/${run}/slices?${new URLSearchParams({ by, metric: each })}`, "aria-current": each === (metric ?? about.run.headline?.name) ? "true" : null }, each))))] : [])];
   if (!by) return [trail, h("h1", { tabindex: "-1" }, "Slices"), ...choice];
   /** @type {Slices | null} */
   let found = null;
@@ -87,5 +90,5 @@ export async function slices(place) {
   const command = `benchwright show ${run} --by ${/^[\w.-]+$/.test(by) ? by : `'${by.replaceAll("'", "'\\''")}'`}`;
   return [trail, h("h1", { tabindex: "-1" }, found === null ? "Slices" : h("span", {}, name("metric", found.metric), " by ", name("column", found.column))),
     ...(found === null ? [h("p", { class: "bad-text", role: "alert" }, refused.message)] : [h("p", { class: "verdict-line" }, sentence(found)), ...slicesTable(found)]),
-    ...choice, h("h2", {}, "The same in a terminal"), h("pre", scrolls("Command"), command)];
+    ...choice, ...(metric === null ? [h("h2", {}, "The same in a terminal"), h("pre", scrolls("Command"), command)] : [])];
 }
