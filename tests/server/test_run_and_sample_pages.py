@@ -16,6 +16,7 @@ import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import ModelRequest, printable
+from benchwright.reports import APP
 from benchwright.results import search
 from benchwright.server import ServerAddress, serving
 from benchwright.store import Workspace, open_store
@@ -333,3 +334,7 @@ def test_a_search_goes_on_by_its_cursor_until_all_is_looked_at(address: ServerAd
             assert len(found) == len(set(found)), "each place once"
     assert "no text" in told(address, "/search?q=%20")["error"]["message"]
     assert "ended" in told(address, "/search?q=a&after=x")["error"]["message"]
+
+
+def test_all_files_of_the_pages_are_small() -> None:
+    assert sum(path.stat().st_size for path in APP.iterdir()) < 300_000
