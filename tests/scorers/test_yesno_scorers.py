@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.scorers import ScorerInput, boolean_yesno, boolean_yesno_strict
+from benchwright.scorers._verdict_idioms import NO_IDIOMS, YES_IDIOMS, idioms
+from benchwright.scorers._verdict_words import SAYS_SO
 
 
 def verdict(response: str | None, scorer: Any = boolean_yesno) -> bool | None:
@@ -115,3 +118,12 @@ def test_strict_reading(response: str | None, expected: bool | None) -> None:
 def test_every_text_gets_a_verdict_or_none(response: str) -> None:
     verdict(response)
     verdict(response, boolean_yesno_strict)
+
+
+@pytest.mark.parametrize(("table", "verdict"), [(YES_IDIOMS, "yes"), (NO_IDIOMS, "no")])
+def test_each_idiom_reads_its_example(table: str, verdict: str) -> None:
+    for example, pattern in idioms(table):
+        said = re.match(SAYS_SO, example)
+        assert re.match(pattern, example), (example, pattern)
+        assert said, example
+        assert said[verdict], example
