@@ -56,7 +56,7 @@ test: check
 
 # What fast paths do must come out the same without them: replies, scores and files.
 WITHOUT_FAST_PATHS := tests/engine/test_run_outcomes.py tests/engine/test_faulty_servers.py tests/endpoints/test_reply_reading.py tests/endpoints/test_streamed_replies.py tests/endpoints/test_fault_table.py \
-  tests/reports/test_samples_parquet.py tests/scorers/test_number_reading.py tests/promises/test_questions_by_command.py
+  tests/reports/test_samples_parquet.py tests/scorers/test_number_reading.py tests/scorers/test_choice_extraction.py tests/scorers/test_yesno_scorers.py tests/promises/test_questions_by_command.py
 
 # Variables of CI jobs, of unbuffered logs and of other places in the world: `make test` hides them from the tests.
 test-environment: install

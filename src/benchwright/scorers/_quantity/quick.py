@@ -1,8 +1,8 @@
 """A quick path for replies whose number is plain to see: `42`, `The answer is 42.`, `\\boxed{42}`, texts that end in `#### 42`, and
 sentences with one number and no word that makes the full reader doubt it.
 
-It gives exactly what the full reader gives. To score `42` by `numeric` takes 21 µs of CPU instead of 145, a text that ends in
-`#### 12` 28 instead of 127, a sentence with one number 21 instead of 90 (the target is read as well). `BENCHWRIGHT_PLAIN=1`
+It gives exactly what the full reader gives. To score `42` by `numeric` takes 15 µs of CPU instead of 145, a text that ends in
+`#### 12` 24 instead of 127, a sentence with one number 19 instead of 90 (the target is read as well). `BENCHWRIGHT_PLAIN=1`
 switches it off.
 """
 
