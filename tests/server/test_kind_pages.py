@@ -17,7 +17,8 @@ from benchwright.results._gates.verdict import RuleRow, Verdict, Word
 from benchwright.server import ServerAddress, serving
 from benchwright.server._guard import Refusal
 from benchwright.server._handed import MOST_BYTES, MOST_DOCUMENTS, Handed
-from benchwright.store import Workspace
+from benchwright.server._people import Access
+from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -142,6 +143,28 @@ def test_every_workflow_and_load_test_has_a_page(folder: Path, tab: Callable[...
             fits(page)
             page.go_back()
             page.wait_for_selector("tr[data-run]")
+
+
+def test_a_run_is_deleted_from_its_page_only_after_a_question_and_never_by_a_reader(
+    tmp_path: Path, tab: Callable[..., Page]
+) -> None:
+    with open_store(Workspace(tmp_path)) as store:
+        for _ in range(2):
+            run = store.create_run(kind="workflow", name="w", target="w")
+            store.finish_run(run.id, "completed", summary=None)
+    with serving(Workspace(tmp_path)) as (address, state):
+        code = state.keys.new_code(Access.READ)
+        reader = tab(f"{address.url}/?code={code}#/workflows/1", color_scheme="dark")
+        page = tab(f"{address.open_url}#/workflows/1", color_scheme="light")
+        page.get_by_role("button", name="Delete run").click()
+        page.get_by_role("button", name="Leave it as it is").click()
+        page.get_by_role("button", name="Delete run").click()
+        assert "Delete run 1 with its record and its files?" in text(page)
+        assert reader.get_by_role("button", name="Delete run").count() == 0
+        reader.close()
+        page.get_by_role("button", name="Delete run").click()
+        page.wait_for_selector("tr[data-run='2']")
+        assert page.locator("tr[data-run='1']").count() == 0
 
 
 def fits(page: Page) -> None:

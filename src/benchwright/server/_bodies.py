@@ -152,6 +152,20 @@ class CreateCode(Body, frozen=True):
     """Whether the browser may only read."""
 
 
+class Bless(Body, frozen=True):
+    """The name of a baseline."""
+
+    name: Name | None = None
+    """None: the name of the benchmark."""
+
+
+class Done(Struct, frozen=True):
+    """What was changed."""
+
+    message: str
+    """One sentence."""
+
+
 class HandOver(Body, frozen=True):
     """A document for a page."""
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from benchwright.core import RUN_STATUSES, VERSION, Outcome
 from benchwright.results import RUN_KINDS, SearchPage, Slices
 from benchwright.server import (
+    _acts as acts,
     _bodies as bodies,
     _catalogue as catalogue,
     _decisions as decisions,
@@ -171,6 +172,9 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _LIMIT), refusals=(404,)),
+    Route("POST", f"{_RUN}/cancel", _FULL, acts.cancel, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
+    Route("POST", f"{_RUN}/remove", _FULL, acts.remove, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
+    Route("POST", f"{_RUN}/bless", _FULL, acts.bless_run, Json(bodies.Done), bodies.Bless, body_optional=True, refusals=(404, 409)),
     Route("GET", f"{_RUN}/load", _READ, kind_pages.get_load_test, AnyJson(), refusals=(404,)),
     Route("POST", "/handed", _FULL, kind_pages.hand_over, _EMPTY, bodies.HandOver),
     Route("GET", "/handed", _READ, kind_pages.get_handed, Bytes("application/json"), refusals=(404,),

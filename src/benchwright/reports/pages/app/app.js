@@ -1,5 +1,6 @@
 // The shell: lets the tab in, finds the page of the address, and shows it in one of its states.
 
+import { acts } from "./acts.js";
 import { enter, exchange, hasToken } from "./api.js";
 import { data } from "./data.js";
 import { h } from "./dom.js";
@@ -13,7 +14,7 @@ import { servedCompare } from "./served_compare.js";
 import { servedLoad } from "./served_load.js";
 import { servedRun } from "./served_run.js";
 import { slices } from "./slices.js";
-import { failed, loading, needsCode, nothingThere } from "./states.js";
+import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
 import { workflow } from "./workflow.js";
 
 /** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
@@ -67,7 +68,8 @@ function follow(page, place) {
   watch(place.signal, ({ runs: changed, removed, first }) => {
     const run = changed.find((each) => each.id === id);
     const ended = wasLive && (run === undefined ? first : !isLive(run));
-    if (removed.includes(id) || ended) return show(false);
+    if (removed.includes(id)) return fill("Deleted", false, deleted(id));
+    if (ended) return show(false);
     if (run === undefined || !isLive(run)) return;
     wasLive = true;
     const now = progressBand(run);
@@ -101,6 +103,7 @@ async function show(moved) {
     fill(place.title, false, ...parts);
     shown = address;
     follow(page, place);
+    if (page.ofRun) acts(place.ids[0], signal, () => show(false)).then((bar) => bar !== null && !signal.aborted && main.append(bar), () => {});
     const kept = focused ? document.getElementById(focused) : null;
     if (kept) kept.focus();
     else if (moved) main.querySelector("h1")?.focus();

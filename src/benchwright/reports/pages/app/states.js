@@ -45,3 +45,8 @@ export function nothingThere(address) {
     h("p", {}, h("bdi", {}, address), " is not the address of a page."),
     h("p", {}, h("a", { href: "#/runs" }, "Show all runs")));
 }
+
+/** @param {number} id */
+export function deleted(id) {
+  return h("section", { class: "state", role: "alert" }, h("h1", {}, `Run ${id} was deleted`), h("p", {}, h("a", { href: "#/runs" }, "Show all runs")));
+}
