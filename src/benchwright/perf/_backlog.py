@@ -54,13 +54,6 @@ class Trace(NamedTuple):
     """The largest part of a limit that each used: more than 1, it missed one; infinite: it has no latency."""
 
 
-class Estimate(NamedTuple):
-    """The largest rate, as a logarithm, with its standard error."""
-
-    place: float
-    error: float
-
-
 class _Queue(NamedTuple):
     slots: int
     speed: float
@@ -83,8 +76,8 @@ class _Queue(NamedTuple):
 
 def estimate(
     traces: Sequence[Trace], rates: Sequence[float], allowed: float, burstiness: float = 1.0
-) -> Estimate | None:
-    """The rate at which the share of misses is what is allowed, by probes at rates close to it. None: the requests are
+) -> tuple[float, float] | None:
+    """The rate at which the share of misses is what is allowed, as a logarithm, with its standard error, by probes at rates close to it. None: the requests are
     too few, or the rate is farther away than the queue can tell. Then waits on paper explain the misses badly, or the rates are not close."""
     used = [each for trace in traces for each in _later(trace.used)]
     if sum(each < inf for each in used) < 2 * _BLOCKS / max(allowed, _LEAST_WAITED):
@@ -110,7 +103,7 @@ def estimate(
     # Some of the requests say that the rate is within reach, so it may be.
     beyond = _BEYOND**2 if found == reach[1] else 0.0
     error = sqrt(scatter + _LEAST_ERROR**2 + _OF_ONE**2 / number + beyond)
-    return Estimate(found, error) if error <= _LARGEST_ERROR else None
+    return (found, error) if error <= _LARGEST_ERROR else None
 
 
 def _later(values: Sequence[float]) -> Sequence[float]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from benchwright.core import LoadProfile
-from benchwright.perf._backlog import Estimate, Trace, estimate
+from benchwright.perf._backlog import Trace, estimate
 from benchwright.perf._values import LoadSearch, LoadSettings
 from benchwright.stats import binomial_tail
 
@@ -241,13 +241,14 @@ def find_boundary(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
             and not (probe.overload or 1 - probe.share >= most)
         ]
         if near and (found := _on_paper(near, settings)) is not None:
-            places = [found.place + found.error * (0.05 * step - 4) for step in range(161)]
-            weights = [exp(-0.5 * ((place - found.place) / found.error) ** 2) for place in places]
+            middle, error = found
+            places = [middle + error * (0.05 * step - 4) for step in range(161)]
+            weights = [exp(-0.5 * ((place - middle) / error) ** 2) for place in places]
             return Boundary(places, weights, on_paper=True)
     return curve
 
 
-def _on_paper(near: Sequence[Probe], settings: LoadSettings) -> Estimate | None:
+def _on_paper(near: Sequence[Probe], settings: LoadSettings) -> tuple[float, float] | None:
     traces = [probe.trace for probe in near if probe.trace is not None]
     shape = settings.burstiness if settings.profile == LoadProfile.GAMMA else 1.0
     return estimate(traces, [probe.level for probe in near], allowed_misses(search_of(settings).share), shape)

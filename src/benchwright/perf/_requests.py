@@ -21,9 +21,9 @@ BATCH = 4_096
 
 _COLUMNS = {
     "number": "int64", "stage": "int32", "phase": "string", "row": "int64", "conversation": "int64", "turn": "int32",
-    "worker": "int32", "url": "int32", "planned": "float64", "sent": "float64", "first_byte": "float64",
-    "first_event": "float64", "first_token": "float64", "first_answer": "float64", "last_content": "float64",
-    "ended": "float64", "arrivals": "times", "event_tokens": "counts", "outcome": "string", "error": "string",
+    "worker": "int32", "url": "int32", "planned": "instant", "sent": "instant", "first_byte": "instant",
+    "first_event": "instant", "first_token": "instant", "first_answer": "instant", "last_content": "instant",
+    "ended": "instant", "arrivals": "times", "event_tokens": "counts", "outcome": "string", "error": "string",
     "http_status": "int32", "input_tokens": "int64", "output_tokens": "int64", "cached_tokens": "int64",
     "reasoning_tokens": "int64", "token_source": "string", "requested_tokens": "int64", "finish_reason": "string",
     "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
@@ -32,16 +32,7 @@ _COLUMNS = {
 }  # fmt: skip
 """Types of the fields of `RequestRecord`. A test fails for a field without a type here."""
 
-TIMES = (
-    "planned",
-    "sent",
-    "first_byte",
-    "first_event",
-    "first_token",
-    "first_answer",
-    "last_content",
-    "ended",
-)
+TIMES = tuple(name for name, kind in _COLUMNS.items() if kind == "instant")
 """Fields that are instants; their columns in files end in `_s`: `sent_s`."""
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 """Fields that are counts of tokens, by the server or by this client."""
@@ -51,7 +42,7 @@ def request_schema() -> Any:
     """The columns, under their names in `requests.parquet`: columns in seconds end in `_s`."""
     import pyarrow as pa
 
-    kinds = {"times": pa.list_(pa.float64()), "counts": pa.list_(pa.int32())}
+    kinds = {"instant": pa.float64(), "times": pa.list_(pa.float64()), "counts": pa.list_(pa.int32())}
     return pa.schema(
         [
             pa.field(column_name(name), kinds[kind] if kind in kinds else pa.type_for_alias(kind))
