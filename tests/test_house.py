@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, str] = {
     "reports": "core stats perf results",
     "workflows": "core config store datasets endpoints benchmarks engine",
     "runs": "core config store datasets endpoints scorers benchmarks bfcl perf engine results reports workflows",
-    "server": "core store datasets results reports workflows runs",
+    "server": "core store datasets results reports workflows",
     "cli": "core config store datasets demo benchmarks bfcl packages perf engine results reports runs server",
     "bridges": "core config perf results reports",
 }

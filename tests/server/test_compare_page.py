@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import benchwright
-from benchwright import ScriptedEndpoint
+from benchwright import ScriptedEndpoint, runs as run_acts
 from benchwright.cli import main
 from benchwright.core import p_text, printable
 from benchwright.server import ServerAddress, serving
@@ -94,7 +94,7 @@ def test_every_figure_is_that_of_the_command(
     printed = json.loads(capsys.readouterr().out)
     del printed["exit_code"]
     logged: list[str] = []
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         status, document = asked(address, f"/compare?{query}")
         assert (status, document) == (200, printed)
         page = chromium.new_page(viewport={"width": 420, "height": 900})
@@ -127,7 +127,7 @@ def test_every_figure_is_that_of_the_command(
 
 
 def test_questions_that_cannot_be_answered_are_refused(folder: Path) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         assert asked(address, "/compare")[0] == 422
         assert asked(address, "/compare?runs=1")[0] == 422
         assert asked(address, "/compare?runs=1,x")[0] == 422

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from test_pages_in_a_browser import HOSTILE, chromium, folder, tab, text
 
+from benchwright import runs as run_acts
 from benchwright.core import printable
 from benchwright.results._gates.verdict import RuleRow, Verdict, Word
 from benchwright.server import ServerAddress, serving
@@ -94,7 +95,7 @@ def check_document(target: str) -> dict[str, Any]:
 def test_a_gate_shows_what_breaks_first_with_what_was_needed_and_seen(
     folder: Path, tab: Callable[..., Page]
 ) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         document = json.loads(json.dumps(VERDICT.to_json()))
         ask(address, "POST", "/handed", {"page": "/gates/2", "document": document})
         page = tab(f"{address.open_url}#/gates/2")
@@ -110,7 +111,7 @@ def test_a_gate_shows_what_breaks_first_with_what_was_needed_and_seen(
 def test_the_data_page_shows_what_check_handed_over_and_nothing_else(
     folder: Path, tab: Callable[..., Page], target: str
 ) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         address_of = f"/data?target={quote(target, safe='')}"
         ask(address, "POST", "/handed", {"page": address_of, "document": check_document(target)})
         page = tab(f"{address.open_url}#{address_of}", expect="404")
@@ -126,7 +127,7 @@ def test_the_data_page_shows_what_check_handed_over_and_nothing_else(
 
 
 def test_every_workflow_and_load_test_has_a_page(folder: Path, tab: Callable[..., Page]) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.open_url)
         for run in ask(address, "GET", "/runs")["runs"]:
             if run["kind"] == "benchmark":
@@ -152,7 +153,7 @@ def test_a_run_is_deleted_from_its_page_only_after_a_question_and_never_by_a_rea
         for _ in range(2):
             run = store.create_run(kind="workflow", name="w", target="w")
             store.finish_run(run.id, "completed", summary=None)
-    with serving(Workspace(tmp_path)) as (address, state):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, state):
         code = state.keys.new_code(Access.READ)
         reader = tab(f"{address.url}/?code={code}#/workflows/1", color_scheme="dark")
         page = tab(f"{address.open_url}#/workflows/1", color_scheme="light")

@@ -18,7 +18,7 @@ import pytest
 
 import benchwright
 import warm
-from benchwright import ScriptedEndpoint
+from benchwright import ScriptedEndpoint, runs as run_acts
 from benchwright.core import printable
 from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
 from benchwright.results._figures import duration, number
@@ -141,7 +141,7 @@ def test_every_figure_is_what_rest_says(folder: Path, tab: Callable[..., Page]) 
         "duration_s": duration, "headline.value": number, "headline.ci_low": number, "headline.ci_high": number,
         "comparable": lambda value: "not comparable", "progress.done": "{:,}".format, "progress.total": "{:,}".format, "progress.seconds_left": lambda value: f"{duration(value)} left", "kind": lambda value: {"load": "load test"}.get(value, value),
     }  # fmt: skip
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.open_url)
         runs = listed(address)
         shown = page.eval_on_selector_all(
@@ -168,7 +168,7 @@ def test_numbers_and_names_are_written_as_the_commands_write_them(
         [abs(value) for value in numbers] + [k + 0.5 for k in range(130)] + [3599.5, 3600.0, 59.95, 0.9995]
     )
     every = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x10000), *range(0xE0000, 0xE0100))]
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.url)
         told = page.evaluate(
             """async ([numbers, spans, text]) => {
@@ -196,7 +196,7 @@ OUTSIDE = """() => {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_every_width(folder: Path, tab: Callable[..., Page], scheme: str) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.open_url, color_scheme=scheme)
         for width in (320, 420, 980, 981, 1000, 1250, 1251, 1600, 3840):
             page.set_viewport_size({"width": width, "height": 800})
@@ -210,7 +210,7 @@ def test_it_fits_every_width(folder: Path, tab: Callable[..., Page], scheme: str
 
 
 def test_an_empty_workspace_says_how_to_begin(tmp_path: Path, tab: Callable[..., Page]) -> None:
-    with serving(Workspace(tmp_path)) as (address, _):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
         page = tab(address.open_url)
         assert "No runs yet" in text(page)
         page.goto(f"{address.url}/#/nowhere")
@@ -220,7 +220,7 @@ def test_an_empty_workspace_says_how_to_begin(tmp_path: Path, tab: Callable[...,
 
 
 def test_a_failure_is_said_and_can_be_tried_again(folder: Path, tab: Callable[..., Page]) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.open_url, expect="ERR_FAILED|503")
         page.route("**/api/runs*", lambda route: route.abort())
         page.reload()
@@ -235,7 +235,7 @@ def test_a_failure_is_said_and_can_be_tried_again(folder: Path, tab: Callable[..
 
 
 def test_while_it_loads_it_says_so(folder: Path, tab: Callable[..., Page]) -> None:
-    with serving(Workspace(folder)) as (address, _):
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
         page = tab(address.open_url)
         held: list[Any] = []
         page.route("**/api/runs*", lambda route: held.append(route))
@@ -247,7 +247,7 @@ def test_while_it_loads_it_says_so(folder: Path, tab: Callable[..., Page]) -> No
 
 
 def test_a_tab_of_an_earlier_start_is_told_so(folder: Path, tab: Callable[..., Page]) -> None:
-    with serving(Workspace(folder)) as (address, state):
+    with serving(Workspace(folder), acts=run_acts) as (address, state):
         page = tab(address.open_url, expect="401")
         state.keys._tokens = ()
         page.reload()
@@ -259,7 +259,7 @@ def test_the_keyboard_reaches_everything(tmp_path: Path, tab: Callable[..., Page
     with open_store(Workspace(tmp_path)) as store:
         for n in range(103):
             created_workflow(store, f"w{n}")
-    with serving(Workspace(tmp_path)) as (address, _):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
         page = tab(address.open_url)
         assert page.locator("tr[data-run]").count() == 100
         assert "100 of 103 runs, newest first; there are more" in text(page)

@@ -19,6 +19,7 @@ import msgspec
 import pytest
 
 import warm
+from benchwright import runs as run_acts
 from benchwright.core import step_key
 from benchwright.server import ServerAddress, ServerSettings, serving
 from benchwright.server._routes import ROUTES, Route, openapi_document
@@ -60,7 +61,7 @@ class Client:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    with serving(Workspace(tmp_path)) as (address, _):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
         yield Client(address)
 
 
@@ -125,7 +126,7 @@ def test_samples_come_by_page_and_filter(tmp_path: Path) -> None:
     with open_store(Workspace(tmp_path)) as store:
         run = store.create_run(name="b", target="b", model="m", folder=None, settings={}, manifest={}).id
         asyncio.run(write(store, run))
-    with serving(Workspace(tmp_path)) as (address, _):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
         client = Client(address)
         seen, after = [], ""
         while after is not None:
@@ -242,7 +243,10 @@ def test_web_pages_cannot_drive_it(client: Client, headers: dict[str, str]) -> N
 
 
 def test_large_and_packed_bodies(tmp_path: Path) -> None:
-    with serving(Workspace(tmp_path), ServerSettings(port=0, max_body=200_000)) as (address, _):
+    with serving(Workspace(tmp_path), ServerSettings(port=0, max_body=200_000), acts=run_acts) as (
+        address,
+        _,
+    ):
         client = Client(address)
         run = client("POST", "/runs", {"workflow_name": "w"})[1]["run_id"]
         fits = json.dumps({"output": json.dumps("x" * 150_000)}).encode()
@@ -365,7 +369,7 @@ def test_schemathesis_finds_no_server_error(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv(
         "HF_HUB_OFFLINE", "1"
     )  # no hub: one that cannot be reached is a 502, which is a server's error
-    with serving(Workspace(tmp_path)) as (address, _):
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
         done = subprocess.run(
             [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address.url}/openapi.json",
              "-H", f"Authorization: Bearer {address.token}", "--max-examples", "6", "--phases", "coverage,fuzzing",

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 import benchwright
-from benchwright import ScriptedEndpoint
+from benchwright import ScriptedEndpoint, runs as run_acts
 from benchwright.cli import main
 from benchwright.core import ModelRequest, printable
 from benchwright.reports import APP
@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[ServerAddress]:
-    with serving(Workspace(folder)) as (found, _):
+    with serving(Workspace(folder), acts=run_acts) as (found, _):
         yield found
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchwright import runs as run_acts
 from benchwright.server import ServerAddress, ServerSettings, serving
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
 from benchwright.server._keys import CODE_VALID_S, MOST_CODES, Keys
@@ -70,7 +71,10 @@ class Asking:
 
 
 def _asking(folder: Path, *, open_reads: bool = False) -> Iterator[Asking]:
-    with serving(Workspace(folder), ServerSettings(port=0, open_reads=open_reads)) as (address, state):
+    with serving(Workspace(folder), ServerSettings(port=0, open_reads=open_reads), acts=run_acts) as (
+        address,
+        state,
+    ):
         asking = Asking(address, state.keys)
         people = People(Workspace(folder))
         asking.reader = people.add("reader", read_only=True).token

@@ -57,6 +57,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "token", "workspace", "open_url"}` once it listens. With `--new-code`: `{"open_url"}`."""
     need_server()
+    from benchwright import runs
     from benchwright.server import ServerSettings, new_open_url, serve
 
     workspace = named_or_nearest(arguments)
@@ -99,7 +100,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.line(f"token: {address.token}")
         output.line(f"OpenAPI: {address.url}/openapi.json")
 
-    serve(workspace, settings, on_ready=ready)
+    serve(workspace, settings, runs, on_ready=ready)
     return 0
 
 

@@ -212,7 +212,7 @@ def compare_many(
             comparisons=comparisons, metric=metric.name, lower_is_better=metric.lower_is_better, pairs=(pair,)
         )
     clusters, columns = Clusters(), []
-    groups = _Groups(by)
+    groups = _ColumnClusters(by)
     for each in found:
         columns.append(ScoreColumns())
         clusters.read(each.samples, columns[-1], None if by is None else groups.label)
@@ -253,7 +253,7 @@ def _tested(means: PairedMeans, metric: str, tolerance: float, less: bool) -> Pa
     return found.turned() if less else found
 
 
-class _Groups:
+class _ColumnClusters:
     """The clusters of each value of a column."""
 
     def __init__(self, column: str | None) -> None:

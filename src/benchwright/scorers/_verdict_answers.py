@@ -52,7 +52,7 @@ class _Clause(NamedTuple):
     """Whether they say that it is otherwise than what was said before."""
 
 
-class Answers:
+class AnswerClauses:
     """Reads one reply to a known question."""
 
     def __init__(self, text: str, sentences: list[Sentence], asked: YesNoQuestion) -> None:

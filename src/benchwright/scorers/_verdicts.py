@@ -15,7 +15,7 @@ from benchwright.scorers._mcq.view import ReplyText, without_reasoning
 from benchwright.scorers._replies import breaks_off, listed, next_question
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._triggers import may_match
-from benchwright.scorers._verdict_answers import Answers
+from benchwright.scorers._verdict_answers import AnswerClauses
 from benchwright.scorers._verdict_clauses import (
     Kind,
     SpottedVerdict,
@@ -213,7 +213,7 @@ def _read(text: str, asked: YesNoQuestion | None) -> bool | None:
     found = words_of(text, 0, asked)
     if asked is not None:
         words = (one for word in found if (one := placed(word, sentences, asked)))
-        found = sorted([*words, *Answers(text, sentences, asked).read()])
+        found = sorted([*words, *AnswerClauses(text, sentences, asked).read()])
     verdicts = [one for one in found if one.kind is not Kind.SUPPOSED]
     supposed = {one.yes for one in found if one.kind is Kind.SUPPOSED}
     if not verdicts:

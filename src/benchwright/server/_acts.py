@@ -10,10 +10,9 @@ from benchwright.store import Store
 
 async def cancel(state: ServerState, call: RestCall) -> bodies.Done:
     """End a live run, as `cancel` does; it can be resumed."""
-    from benchwright.runs import cancel_run
 
     def act(store: Store) -> bodies.Done:
-        done = cancel_run(store, store.run(call.run_id))
+        done = state.acts.cancel_run(store, store.run(call.run_id))
         said = f"run {done.run_id} canceled"
         return bodies.Done(f"{said}. {done.note}" if done.note else said)
 
@@ -22,10 +21,9 @@ async def cancel(state: ServerState, call: RestCall) -> bodies.Done:
 
 async def remove(state: ServerState, call: RestCall) -> bodies.Done:
     """Delete a run with its record and files, as `rm` does."""
-    from benchwright.runs import remove_run
 
     def act(store: Store) -> bodies.Done:
-        done = remove_run(store, store.run(call.run_id))
+        done = state.acts.remove_run(store, store.run(call.run_id))
         return bodies.Done(
             f"run {done.run_id} deleted" + ("" if done.kept is None else f"; its files stay in {done.kept}")
         )
@@ -35,13 +33,11 @@ async def remove(state: ServerState, call: RestCall) -> bodies.Done:
 
 async def bless_run(state: ServerState, call: RestCall) -> bodies.Done:
     """Make a run the baseline of a name, as `bless` does."""
-    from benchwright.runs import bless
-
     body: bodies.Bless = call.body
 
     def act(store: Store) -> bodies.Done:
         store.run(call.run_id)
-        moved = bless(str(call.run_id), name=body.name, workspace=store.workspace.root)
+        moved = state.acts.bless(str(call.run_id), name=body.name, workspace=store.workspace.root)
         return bodies.Done(f"{moved.name} is now {moved.source}")
 
     return await state.read(act)

@@ -38,14 +38,12 @@ async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
     options = ComparisonOptions(listed=call.query["limit"])
 
     def read(store: Store) -> JsonObject:
-        from benchwright.runs import compare_runs  # its room loads much that other routes do not need
-
         found = [int(name) for name in names]
         ended = [store.run(number).finished_at for number in found]
         question = ("compare", *found, *ended, call.query["by"], call.query["limit"])
         known: JsonObject | None = state.answers.get(question)
         if known is None:
-            known = compare_runs(found, options, by=call.query["by"], store=store).to_json()
+            known = state.acts.compare_runs(found, options, by=call.query["by"], store=store).to_json()
             if None not in ended:
                 state.answers.keep(question, known)
         return known

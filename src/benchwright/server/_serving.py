@@ -24,7 +24,7 @@ from benchwright.server._guard import MAX_BODY_BYTES
 from benchwright.server._keys import Keys
 from benchwright.server._opening import open_url, store_mark
 from benchwright.server._people import People
-from benchwright.server._state import ServerState
+from benchwright.server._state import RunActs, ServerState
 from benchwright.store import Workspace, open_store
 
 _GRACE_S = 5
@@ -99,10 +99,14 @@ class _Listening(Struct, frozen=True):
 
 
 def serve(
-    workspace: Workspace, settings: ServerSettings, *, on_ready: Callable[[ServerAddress], None] | None = None
+    workspace: Workspace,
+    settings: ServerSettings,
+    acts: RunActs,
+    *,
+    on_ready: Callable[[ServerAddress], None] | None = None,
 ) -> None:
     """Serve a workspace until SIGINT or SIGTERM, then finish open requests."""
-    with _record(workspace) as record, _listening(workspace, settings, record.first) as listening:
+    with _record(workspace) as record, _listening(workspace, settings, acts, record.first) as listening:
         address = listening.address
         record.write(
             {"url": address.url, "token": address.token, "pid": os.getpid(), "store": store_mark(workspace)}
@@ -214,11 +218,11 @@ async def _until_told(listening: _Listening) -> None:
 
 @contextmanager
 def serving(
-    workspace: Workspace, settings: ServerSettings | None = None
+    workspace: Workspace, settings: ServerSettings | None = None, acts: RunActs | None = None
 ) -> Iterator[tuple[ServerAddress, ServerState]]:
     """Run a server on a free port, in a thread, until the block ends."""
     chosen = settings or ServerSettings(port=0)
-    with _listening(workspace, chosen) as listening:
+    with _listening(workspace, chosen, acts) as listening:
         server = listening.server
         thread = threading.Thread(
             target=lambda: asyncio.run(_until_told(listening)), name="benchwright-server", daemon=True
@@ -233,14 +237,14 @@ def serving(
 
 @contextmanager
 def _listening(
-    workspace: Workspace, settings: ServerSettings, first: FirstServer | None = None
+    workspace: Workspace, settings: ServerSettings, acts: RunActs | None, first: FirstServer | None = None
 ) -> Iterator[_Listening]:
     import uvicorn
 
     bound = _bind(settings, first)
     token = settings.token or os.environ.get("BENCHWRIGHT_TOKEN") or secrets.token_urlsafe(24)
     keys = Keys(token, open_reads=settings.open_reads, people=People(workspace))
-    state = ServerState(open_store(workspace), keys)
+    state = ServerState(open_store(workspace), keys, acts)
     try:
         state.store.interrupt_dead(RunKind.WORKFLOW)
         config = uvicorn.Config(

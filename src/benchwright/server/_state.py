@@ -7,20 +7,22 @@ import hashlib
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
+from benchwright.results import ComparisonOptions
 from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
 from benchwright.server._handed import Handed
 from benchwright.server._keys import Keys
-from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter, open_store
+from benchwright.store import DEAD_AFTER_S, Lease, Owner, RunRecord, Store, WorkflowWriter, open_store
 from benchwright.workflows import claimed_workflow
 
 T = TypeVar("T")
@@ -145,15 +147,34 @@ class KeptAnswers:
             self._kept.popitem(last=False)
 
 
+class RunActs(Protocol):
+    """What commands do with runs, for pages that do the same: `benchwright.runs`, which this room does not import."""
+
+    def compare_runs(
+        self, runs: Sequence[int], options: ComparisonOptions, *, by: str | None, store: Store
+    ) -> Any:
+        """Compare runs."""
+
+    def cancel_run(self, store: Store, run: RunRecord) -> Any:
+        """End a live run."""
+
+    def remove_run(self, store: Store, run: RunRecord) -> Any:
+        """Delete a run."""
+
+    def bless(self, run: str, *, name: str | None, workspace: Path) -> Any:
+        """Make a run the baseline of a name."""
+
+
 class ServerState:
     """What all handlers share."""
 
-    def __init__(self, store: Store, keys: Keys) -> None:
+    def __init__(self, store: Store, keys: Keys, acts: RunActs | None = None) -> None:
         self.store = store
         """The workspace."""
         self.keys = keys
-        self.answers = KeptAnswers()
         """Tokens and codes."""
+        self._acts = acts
+        self.answers = KeptAnswers()
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""
         self.ending: Callable[[], bool] = lambda: False
@@ -173,6 +194,18 @@ class ServerState:
         self._read_store: Store | None = None
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
+
+    @property
+    def acts(self) -> RunActs:
+        """What it may do with runs."""
+        if self._acts is None:
+            raise Refusal(
+                503,
+                "not_offered",
+                "this server only serves records",
+                "use the server that `benchwright serve` starts",
+            )
+        return self._acts
         self._opening: dict[str, asyncio.Lock] = {}
         self._pinned: dict[str, str] = {}
 
