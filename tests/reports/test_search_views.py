@@ -23,18 +23,22 @@ from benchwright.perf import (
     next_probe,
     summarise,
 )
-from benchwright.perf._values import StageRecord
+from benchwright.perf._values import DurationSpread, StageRecord
 from benchwright.results import load_page
 from benchwright.results._load import best_stage, headline, stages_of_interest
 from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._load_work import ended_as
 
-_LIMITED = replace(HEALTH, verdict="limit", reasons=("its event loop was late",))
+_STRETCHED = replace(HEALTH, verdict="limit", reasons=("its event loop was late",))
+"""A client at its limit whose delays are too short to decide a probe."""
+_LIMITED = replace(_STRETCHED, lag=DurationSpread(900, 0.2, 0.5, 0.9))
+"""One that may have decided it."""
 _Made = tuple[list[RequestRecord], LoadSettings, list[StageRecord]]
 
 
 def searched(
-    settings: LoadSettings, misses: dict[int, int], *, count: int, limited: frozenset[int] = frozenset(), most: int = 99
+    settings: LoadSettings, misses: dict[int, int], *, count: int, limited: frozenset[int] = frozenset(),
+    stretched: frozenset[int] = frozenset(), most: int = 99
 ) -> _Made:  # fmt: skip
     """A search whose n-th probe has so many requests beyond the limits, as many as `most` at the end."""
     assert settings.search is not None
@@ -56,7 +60,7 @@ def searched(
                 streamed(len(records), at, ttft=0.9 if late else 0.05, gaps=(), stage=len(stages))
             )  # fmt: skip
         ended = clock + count * 0.5 + 1
-        health = _LIMITED if len(stages) in limited else HEALTH
+        health = _LIMITED if len(stages) in limited else _STRETCHED if len(stages) in stretched else HEALTH
         stages.append(StageRecord(len(stages), level, clock, ended, count, health=health))
         clock = ended + 1
     return records, settings, stages
@@ -137,6 +141,15 @@ def test_a_probe_that_the_client_limited_does_not_count_and_is_not_a_verdict(tmp
     assert "not counted" in words["probes"]
 
 
+def test_a_client_that_cannot_have_decided_a_probe_is_a_caution(tmp_path: Path) -> None:
+    made = searched(settings_of(highest=4.0), {}, count=40, stretched=frozenset({1}))
+    view, _ = view_of(made, tmp_path)
+    assert ended_as(view.summary, None) == ("completed", 0)
+    (words,) = (words for state, words in verdicts(view) if state == "warn" and "client" in words)
+    assert words.startswith("the client was the limit at 2 in flight: ")
+    assert words.endswith("Its probes count: the client cannot have decided them")
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> None:
     dice = Random(seed)
@@ -148,7 +161,10 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
     capacity = dice.choice((0, 1, 2, 5, 99))
     misses = {n: dice.choice((0, 1, count)) for n in range(12) if dice.random() < 0.3 or n > capacity}
     limited = frozenset(n for n in range(12) if dice.random() < dice.choice((0.0, 0.3)))
-    view, requests = view_of(searched(settings, misses, count=count, limited=limited, most=dice.choice((3, 99))), tmp_path)  # fmt: skip
+    most = dice.choice((3, 99))
+    stretched = frozenset(n for n in range(12) if dice.random() < dice.choice((0.0, 0.3)))
+    made = searched(settings, misses, count=count, limited=limited, stretched=stretched, most=most)
+    view, requests = view_of(made, tmp_path)
     summary, search = view.summary, view.summary.search
     assert search is not None
     found, shown = verdicts(view), " ".join(text_of(view, 400).split())

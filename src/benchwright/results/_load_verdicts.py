@@ -246,7 +246,13 @@ def _of_clients(summary: LoadSummary, *, open_loop: bool) -> list[tuple[str, str
     lost = {probe.stage for probe in search.probes if probe.client_limit}
     found = []
     if counted := [stage for stage in stages if stage.stage not in lost]:
-        found.append(_of_client(counted, open_loop=open_loop))
+        state, words = _of_client(counted, open_loop=open_loop)
+        # Its delays were too short to change the result of a probe that counts.
+        found.append(
+            ("warn", f"{words}. Its probes count: the client cannot have decided them")
+            if state == "bad"
+            else (state, words)
+        )
     if lost:
         hit = [stage for stage in stages if stage.stage in lost]
         verb = "does" if len(lost) == 1 else "do"
