@@ -13,7 +13,9 @@ from test_pages_in_a_browser import chromium, tab, text
 
 from benchwright.core import RunProgress
 from benchwright.server import serving
-from benchwright.server._catalogue import SORTS, Catalogue, is_live
+from benchwright.server._bodies import RunBody
+from benchwright.server._catalogue import SORTS, Catalogue, is_live, list_runs
+from benchwright.server._handlers import RestCall
 from benchwright.server._keys import Keys
 from benchwright.server._state import ServerState
 from benchwright.store import Store, Workspace, open_store
@@ -43,7 +45,37 @@ def event_of(sent: bytes) -> dict[str, Any]:
     return found
 
 
+def told(catalogue: Catalogue, store: Store) -> list[RunBody]:
+    """What a look at the records tells of."""
+    catalogue.refresh(store)
+    news = catalogue.news()
+    return [] if news is None else news.runs
+
+
 class TestTheStream:
+    def test_a_change_that_another_request_sees_first_is_told_to_every_page(self, tmp_path: Path) -> None:
+        with open_store(Workspace(tmp_path)) as store:
+            run, gone = begun(store, "one"), begun(store, "two")
+            store.finish_run(gone, "failed", summary=None, error="no")
+
+            async def read() -> None:
+                state = ServerState(open_store(Workspace(tmp_path)), Keys("token-of-all"))
+                events = state.live.read(state)
+                await anext(events)
+                store.finish_run(run, "completed", summary=None)
+                store.remove_run(gone)
+                await list_runs(state, RestCall({}, QUERY, None))
+                late = state.live.read(state)
+                await anext(late)
+                for each in (events, late):
+                    seen = event_of(await anext(each))
+                    assert [one["status"] for one in seen["runs"]] == ["completed"]
+                    assert seen["removed"] == [gone]
+                    await each.aclose()
+                state.close()
+
+            asyncio.run(asyncio.wait_for(read(), 60))
+
     def test_it_has_what_is_live_then_every_change(self, tmp_path: Path) -> None:
         with open_store(Workspace(tmp_path)) as store:
             first = begun(store, "one")
@@ -170,11 +202,11 @@ class TestTheCatalogue:
         catalogue = Catalogue()
         with open_store(Workspace(tmp_path)) as store:
             begun(store, "one")
-            assert [body.status for body in catalogue.refresh(store).changed] == ["running"]
-            assert catalogue.refresh(store).changed == []
+            assert [body.status for body in told(catalogue, store)] == ["running"]
+            assert told(catalogue, store) == []
             monkeypatch.setattr(Owner, "alive", lambda owner, heartbeat: False)
-            assert [body.status for body in catalogue.refresh(store).changed] == ["interrupted"]
-            assert catalogue.refresh(store).changed == []
+            assert [body.status for body in told(catalogue, store)] == ["interrupted"]
+            assert told(catalogue, store) == []
 
 
 def test_the_list_of_runs_follows_a_run_from_its_start_to_its_end(
@@ -253,3 +285,4 @@ def test_run_open_goes_to_the_page_of_the_new_run(tmp_path: Path, tab: Callable[
         page.wait_for_selector("tr[data-run='1']")
         begun(store, "w", kind="workflow")
         page.wait_for_url("**/#/workflows/2")
+        page.wait_for_selector("main[aria-busy=false] h1")  # a page that still loads would miss its server

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchwright import NotFoundError, UsageError
 from benchwright.server import People
+from benchwright.server._answers import Events
+from benchwright.server._app import build_app
+from benchwright.server._bodies import Empty
+from benchwright.server._guard import Refusal
+from benchwright.server._handlers import RestCall
+from benchwright.server._keys import Keys
 from benchwright.server._people import Access
-from benchwright.store import Workspace
+from benchwright.server._routes import Route
+from benchwright.server._state import ServerState
+from benchwright.store import Workspace, open_store
+
+
+def allowed(people: People, token: str) -> list[Access]:
+    return [person.access for person in people.known if person.has(token)]
 
 
 def test_a_token_is_kept_as_its_hash_and_works_until_it_is_taken_away(tmp_path: Path) -> None:
@@ -22,10 +37,10 @@ def test_a_token_is_kept_as_its_hash_and_works_until_it_is_taken_away(tmp_path: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert ann.token not in repr(ann)
     assert [(each.name, each.read_only) for each in server.listed()] == [("ann", True), ("bob", False)]
-    assert (server.matching(ann.token), server.matching(bob.token)) == ([Access.READ], [Access.FULL])
-    assert server.matching(server.listed()[0].digest) == []
+    assert (allowed(server, ann.token), allowed(server, bob.token)) == ([Access.READ], [Access.FULL])
+    assert allowed(server, server.listed()[0].digest) == []
     people.remove("ann")
-    assert (server.matching(ann.token), server.matching(bob.token)) == ([], [Access.FULL])
+    assert (allowed(server, ann.token), allowed(server, bob.token)) == ([], [Access.FULL])
     people.remove("bob")
     assert server.listed() == ()
 
@@ -49,6 +64,69 @@ def test_a_damaged_file_lets_nobody_in(tmp_path: Path) -> None:
     people = People(Workspace(tmp_path))
     token = people.add("ann", read_only=False).token
     (tmp_path / ".benchwright" / "tokens.json").write_text("{")
-    assert people.matching(token) == []
+    assert allowed(people, token) == []
     with pytest.raises(UsageError, match="benchwright token add"):
         people.listed()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_the_tabs_of_a_person_stop_with_the_token(tmp_path: Path, read_only: bool) -> None:
+    people = People(Workspace(tmp_path))
+    keys = Keys("token-of-all", people=People(Workspace(tmp_path)))
+    own = {name: people.add(name, read_only=read_only).token for name in ("ann", "bob")}
+    tabs = {name: keys.exchange(token) for name, token in own.items()}
+    for name, tab in tabs.items():
+        assert tab.access == (Access.READ if read_only else Access.FULL)
+        assert tab.token not in own.values()
+        assert keys.exchange(own[name]) == tab
+        keys.admit(f"Bearer {tab.token}", tab.access)
+    if read_only:
+        with pytest.raises(Refusal, match="only reads"):
+            keys.admit(f"Bearer {tabs['ann'].token}", Access.FULL)
+    people.remove("ann")
+    people.add("ann", read_only=False)  # the name alone lets nobody in
+    for token in (own["ann"], tabs["ann"].token):
+        with pytest.raises(Refusal, match="token is wrong"):
+            keys.admit(f"Bearer {token}", Access.READ)
+        with pytest.raises(Refusal, match="did not give out"):
+            keys.exchange(token)
+    keys.admit(f"Bearer {tabs['bob'].token}", Access.READ)
+
+
+def test_a_stream_ends_when_its_token_is_taken_away(tmp_path: Path) -> None:
+    people = People(Workspace(tmp_path))
+    token = people.add("ann", read_only=True).token
+    going = asyncio.Event()
+
+    async def ticks(state: ServerState, call: RestCall) -> AsyncIterator[bytes]:
+        async def each() -> AsyncIterator[bytes]:
+            yield b"data: 1\n\n"
+            people.remove("ann")
+            yield b"data: 2\n\n"
+            going.set()
+
+        return each()
+
+    async def read() -> bytes:
+        state = ServerState(
+            open_store(Workspace(tmp_path)), Keys("token-of-all", people=People(Workspace(tmp_path)))
+        )
+        app = build_app(state, routes=[Route("GET", "/ticks", Access.READ, ticks, Events(Empty))])
+        sent: list[bytes] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message.get("body", b""))
+
+        headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {state.keys.exchange(token).token}".encode())]  # fmt: skip
+        scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": "/ticks", "raw_path": b"/ticks", "query_string": b"", "headers": headers, "scheme": "http", "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "asgi": {"version": "3.0", "spec_version": "2.4"}}  # fmt: skip
+        try:
+            await app(scope, receive, send)
+        finally:
+            state.close()
+        return b"".join(sent)
+
+    assert asyncio.run(asyncio.wait_for(read(), 60)) == b"data: 1\n\n"
+    assert not going.is_set()

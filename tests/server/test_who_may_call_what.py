@@ -295,7 +295,7 @@ class TestCodes:
     def test_the_token_of_a_person_lets_a_tab_in_as_often_as_it_is_given(self, ask: Asking) -> None:
         for _ in range(2):
             told = json.loads(ask("POST", "/api/token", {"code": ask.reader}).body)
-            assert told == {"token": ask.keys.session(Access.READ).token, "read_only": True}
+            assert told == {"token": ask.keys.exchange(ask.reader).token, "read_only": True}
         assert not json.loads(ask("POST", "/api/token", {"code": ask.writer}).body)["read_only"]
 
     def test_late(self, ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
 from benchwright.core import MAX_DEPTH, TooDeepError, load_json, shown, suggest
-from benchwright.server._answers import encoded
+from benchwright.server._answers import Events, encoded
 from benchwright.server._bodies import LARGEST_NUMBER
 from benchwright.server._guard import (
     MAX_BODY_BYTES,
@@ -76,7 +76,10 @@ def _endpoint(
             state.use.asked()
             body = await read_body(headers, request.receive, max_body)
             call = RestCall(_path(request), _query(route, request), _body(route, body))
-            return route.answer.response(await route.handler(state, call))
+            found = await route.handler(state, call)
+            if isinstance(route.answer, Events):
+                found = _while_admitted(state, headers, route, found)
+            return route.answer.response(found)
         except Exception as error:
             refusal = refusal_of(error)
             if refusal.status == 500:
@@ -84,6 +87,18 @@ def _endpoint(
             return _refused(refusal)
 
     return answer
+
+
+async def _while_admitted(
+    state: ServerState, headers: Headers, route: Route, values: AsyncIterator[Any]
+) -> AsyncIterator[Any]:
+    """A stream that ends when its token is taken away; a page that connects again is told why."""
+    async for value in values:
+        try:
+            state.keys.admit(headers.get("authorization", ""), route.needs)
+        except Refusal:
+            return
+        yield value
 
 
 def _path(request: Request) -> dict[str, int]:

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from benchwright.core import RUN_STATUSES
 from benchwright.server._answers import event
 from benchwright.server._bodies import HistoryPoint, LiveRuns, RunBody, RunPage, run_body
@@ -30,21 +28,15 @@ _COLD = 200
 """Runs read at a time while the catalogue fills, so that other reads need not wait for all of them."""
 
 
-class _Change(Struct):
-    """What a look at the records found."""
-
-    changed: list[RunBody]
-    removed: list[int]
-
-
 class Catalogue:
     """The runs of one workspace. It is used by one thread, that of the reads."""
 
     def __init__(self) -> None:
         self._marks: dict[int, tuple[object, ...]] = {}
+        self._told: dict[int, tuple[object, ...]] = {}
         self._bodies: dict[int, RunBody] = {}
 
-    def refresh(self, store: Store) -> _Change:
+    def refresh(self, store: Store) -> None:
         """Read what changed since the last look."""
         marks = store.run_marks()
         stale = [run_id for run_id, mark in marks.items() if self._marks.get(run_id) != mark]
@@ -59,16 +51,26 @@ class Catalogue:
             for run_id in stale:
                 with suppress(LookupError):
                     found[run_id] = store.runs(after=run_id + 1, limit=1)[0]
-        changed = []
         for run_id, run in found.items():
             if run.id != run_id:  # deleted meanwhile
                 marks.pop(run_id)
                 continue
-            self._bodies[run_id] = body = run_body(whole(store, run), brief=True)
-            changed.append(body)
+            self._bodies[run_id] = run_body(whole(store, run), brief=True)
         self._marks = marks
-        changed.sort(key=lambda body: body.id)
-        return _Change(changed, removed)
+
+    def begin_telling(self) -> None:
+        """Take all that is known for told: the pages that watch from now on read it themselves."""
+        self._told = self._marks
+
+    def news(self) -> LiveRuns | None:
+        """What the pages that watch were not told yet, whoever made the catalogue look; None: nothing."""
+        told, self._told = self._told, self._marks
+        changed = [run_id for run_id, mark in self._marks.items() if told.get(run_id) != mark]
+        removed = [run_id for run_id in told if run_id not in self._marks]
+        if not changed and not removed:
+            return None
+        runs = [self._bodies[run_id] for run_id in sorted(changed) if run_id in self._bodies]
+        return LiveRuns(runs, removed, self.last)
 
     @property
     def last(self) -> int:
@@ -196,10 +198,10 @@ class Live:
         """Events for one page, until it goes away."""
         news: asyncio.Queue[bytes] = asyncio.Queue()
         with state.use.streaming():
-            first = await state.read(lambda store: _first(state.catalogue, store))
-            yield event(first)
-            self._readers.add(news)
+            alone = not self._readers
+            self._readers.add(news)  # before its first look, so that no change falls between the two
             try:
+                yield event(await state.read(lambda store: _first(state.catalogue, store, alone)))
                 if self._looking is None:
                     self._looking = asyncio.create_task(self._look(state))
                 while True:
@@ -235,16 +237,16 @@ class Live:
                 news.put_nowait(told)
 
 
-def _first(catalogue: Catalogue, store: Store) -> LiveRuns:
+def _first(catalogue: Catalogue, store: Store, alone: bool) -> LiveRuns:
     catalogue.refresh(store)
+    if alone:
+        catalogue.begin_telling()
     return LiveRuns(catalogue.live(), [], catalogue.last)
 
 
 def _news(catalogue: Catalogue, store: Store) -> LiveRuns | None:
-    found = catalogue.refresh(store)
-    if not found.changed and not found.removed:
-        return None
-    return LiveRuns(found.changed, found.removed, catalogue.last)
+    catalogue.refresh(store)
+    return catalogue.news()
 
 
 async def list_runs(state: ServerState, call: RestCall) -> RunPage:

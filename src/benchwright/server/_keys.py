@@ -9,13 +9,14 @@ import hashlib
 import hmac
 import secrets
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
 from msgspec import Struct
 
 from benchwright.core import HidesFields
 from benchwright.server._guard import Refusal
-from benchwright.server._people import Access, People
+from benchwright.server._people import Access, People, Person
 
 CODE_VALID_S = 600
 """Seconds in which a code must be used."""
@@ -31,9 +32,13 @@ class Session(HidesFields, Struct, frozen=True):
     hidden = ("token",)
 
     token: str
-    """Its token. It ends with this start of the server."""
+    """Its token. It ends with this start of the server, or with the token of the person to whom it was given."""
     access: Access
     """What it allows."""
+
+    def is_(self, sent: bytes) -> bool:
+        """Whether this is its token."""
+        return hmac.compare_digest(sent, self.token.encode())
 
 
 class Keys:
@@ -61,6 +66,7 @@ class Keys:
             (token.encode(), Access.FULL),
             *((session.token.encode(), access) for access, session in self._sessions.items()),
         )
+        self._secret = secrets.token_bytes(32)
         self._free = Access.READ if open_reads else Access.OPEN
         self._people = people
         self._now = now
@@ -78,7 +84,8 @@ class Keys:
         sent = given.strip().encode()
         matches = [access for token, access in self._tokens if hmac.compare_digest(sent, token)]
         if not matches and given and self._people is not None:
-            matches = self._people.matching(given.strip())
+            known = self._people.known
+            matches = [each.access for each in known if each.has(given.strip()) or self._of(each).is_(sent)]
         if kind.lower() != "bearer" or not matches:
             raise Refusal(
                 401,
@@ -90,6 +97,11 @@ class Keys:
             raise Refusal(
                 403, "read_only", "this token only reads", "use the token that `benchwright serve` printed"
             )
+
+    def _of(self, person: Person) -> Session:
+        """The token of a person's tabs. It is made of the person's own, so that it goes with that."""
+        made = hmac.digest(self._secret, person.digest.encode(), "sha256")
+        return Session(urlsafe_b64encode(made).decode().rstrip("="), person.access)
 
     def new_code(self, access: Access = Access.FULL) -> str:
         """A code that opens the pages in a browser, once."""
@@ -103,8 +115,9 @@ class Keys:
         """The token for a code, or for the token of a person. Refuses a code that was used, has expired or was never given."""
         digest = _digest(code)
         if digest not in self._codes:
-            if self._people is not None and (found := self._people.matching(code)):
-                return self._sessions[max(found)]
+            for person in () if self._people is None else self._people.known:
+                if person.has(code):
+                    return self._of(person)
             raise Refusal(401, "unknown_code", "this server did not give out this code", ANOTHER_CODE)
         until, access = self._codes[digest]
         self._codes[digest] = None, access

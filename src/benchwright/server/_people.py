@@ -48,6 +48,10 @@ class Person(Struct, frozen=True):
         """What it allows."""
         return Access.READ if self.read_only else Access.FULL
 
+    def has(self, token: str) -> bool:
+        """Whether this is the token."""
+        return hmac.compare_digest(self.digest, _digest(token))
+
 
 class NewToken(HidesFields, Struct, frozen=True):
     """A token that was just made; it is shown once."""
@@ -68,14 +72,14 @@ class People:
     def __init__(self, workspace: Workspace) -> None:
         self._path = workspace.state / "tokens.json"
         self._workspace = workspace
-        self._seen: tuple[int, int] | None = None
+        self._seen: tuple[int, int, int] | None = None
         self._known: tuple[Person, ...] = ()
 
     def listed(self) -> tuple[Person, ...]:
         """All of them, in the order in which they were made. UsageError if the file cannot be read."""
         try:
             status = self._path.stat()
-            mark = (status.st_mtime_ns, status.st_size)
+            mark = (status.st_ino, status.st_mtime_ns, status.st_size)
             if mark != self._seen:
                 self._known = msgspec.json.decode(self._path.read_bytes(), type=tuple[Person, ...])
                 self._seen = mark
@@ -87,12 +91,12 @@ class People:
             ) from None
         return self._known
 
-    def matching(self, token: str) -> list[Access]:
-        """What a token allows; empty if it is nobody's."""
-        sent = _digest(token)
-        with suppress(UsageError):  # a file that cannot be read lets nobody in
-            return [person.access for person in self.listed() if hmac.compare_digest(person.digest, sent)]
-        return []
+    @property
+    def known(self) -> tuple[Person, ...]:
+        """Those whom a server lets in: a file that cannot be read lets nobody in."""
+        with suppress(UsageError):
+            return self.listed()
+        return ()
 
     def add(self, name: str, *, read_only: bool) -> NewToken:
         """Make a token. UsageError for a name that is taken or cannot be one."""

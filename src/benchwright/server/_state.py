@@ -175,6 +175,7 @@ class ServerState:
         """Tokens and codes."""
         self._acts = acts
         self.answers = KeptAnswers()
+        """Answers that took long."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""
         self.ending: Callable[[], bool] = lambda: False

@@ -110,7 +110,7 @@ async function show(moved) {
   } catch (error) {
     if (signal.aborted) return;
     shown = "";
-    if (error.status === 401) askForCode("The server was started again since this tab was opened.");
+    if (error.status === 401) askForCode("The token of this tab no longer works: the server was started again, or the token was taken away.");
     else fill(page.title, false, failed(error, () => show(true)));
   }
 }

@@ -50,7 +50,7 @@ async function lead() {
       });
       share({ words: "Connecting to the server again…" });
     } catch (error) {
-      if (error.status === 401) return share({ words: "The server was started again: reload this page with a new code to see what happens now." });
+      if (error.status === 401) return share({ words: "The token of this tab no longer works: the server was started again, or the token was taken away. Reload this page and enter a new code to see what happens now." });
       share({ words: failures ? "The server does not answer. What you see may be old; this page keeps trying." : "Connecting to the server again…" });
     }
     await new Promise((done) => setTimeout(done, PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]));
