@@ -73,6 +73,8 @@ IN_ONE_PROCESS = [
     ["export", "1", "-o", "samples.csv"],
     ["export", "1", "-o", "samples.parquet"],
     ["compare", "1", "2"],
+    ["report", "1", "-o", "page.html"],
+    ["token", "list"],
     ["bless", "1", "--as", "base"],
     ["gate", "1", "--policy", "policy.toml"],
     ["judge-calibrate", "labelled.csv"],

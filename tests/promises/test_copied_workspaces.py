@@ -88,6 +88,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "rescore questions": ("rescore", "2"),
     "show": ("show", "1"),
     "export": ("export", "1", "-o", "samples.jsonl"),
+    "report": ("report", "1", "-o", "page.html"),
     "rm": ("rm", "1", "--yes"),
     "doctor": ("doctor",),
 }

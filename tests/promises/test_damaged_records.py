@@ -85,6 +85,8 @@ CONSUMERS: dict[str, tuple[tuple[str, ...], int, str]] = {
     "bless": (("bless", "1", "--as", "main"), 2, "interrupted"),
     "export": (("export", "1", "-o", "out.jsonl"), 3, LOST),
     "export to a pipe": (("export", "1", "-o", "-", "--format", "csv"), 3, LOST),
+    "report": (("report", "1", "-o", "page.html"), 3, LOST),
+    "report of two": (("report", "1", "2", "-o", "page.html"), 2, "have lost records (run 1)"),
     "export --baseline": (("export", "1", "--baseline", "b.jsonl"), 2, "interrupted"),
     "rescore": (("rescore", "1"), 0, "run 1 has lost 3 of its samples"),
 }

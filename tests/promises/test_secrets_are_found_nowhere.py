@@ -144,7 +144,7 @@ def test_values_of_the_environment_are_found_nowhere(url: str, capfd: pytest.Cap
         [*run, "--output-dir", "files", "--debug"],
         ["show", "1"], ["show", "1", "--json"], ["show", "1", "3"], ["list"], ["list", "--json"],
         ["export", "1", "--format", "csv"], ["export", "1", "--format", "jsonl"],
-        ["rescore", "1"], ["compare", "1", "2"], ["resume", "1", "--retry-failed", "--json"],
+        ["rescore", "1"], ["compare", "1", "2"], ["report", "1", "-o", "page.html"], ["report", "1", "2", "-o", "both.html"], ["resume", "1", "--retry-failed", "--json"],
         [*run, "--stream", "--json"],
     ):  # fmt: skip
         printed += searched(words, capfd)
@@ -245,6 +245,8 @@ def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
         *(["show", str(number), *more] for number in range(1, 9) for more in ([], ["--json"])),
         ["show", "1", "3"], ["show", "3", "20"], ["list"], ["list", "--json"], ["compare", "1", "2"], ["compare", "7", "8", "--json"],
         ["export", "7", "--format", "csv"], ["export", "3", "--format", "jsonl"], ["export", "1", "--baseline", "base", "--force"],
+        *(["report", str(number), "-o", f"{number}.html"] for number in range(1, 10)), ["report", "1", "2", "-o", "both.html"],
+        ["token", "add", "ann"], ["token", "list"],
         ["gate", "1", "--policy", "../data/policy.toml", "--junit", "gate.xml", "--markdown", "gate.md"],
         ["gate", "1", "--policy", "../data/policy.toml", "--baseline", "base", "--json"],
         ["bless", "1", "--as", "main", "--force"], ["bless", "--list"],

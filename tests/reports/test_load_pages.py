@@ -64,7 +64,7 @@ def shown(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         page.on("pageerror", lambda error: logged.append(str(error)))
         page.on("dialog", lambda dialog: logged.append(dialog.message))
         page.on("request", lambda asked: asked.url.startswith("file:") or logged.append(asked.url))
-        (tmp_path / "page.html").write_bytes(load.page_of(view, requests))
+        (tmp_path / "page.html").write_bytes(load.load_report(view, requests))
         page.goto((tmp_path / "page.html").as_uri())
         values = page.eval_on_selector_all(
             "svg *", "all => all.map(e => [...e.attributes].map(a => a.value).join(' ')).join(' ')"
@@ -93,7 +93,7 @@ def cells(page: Page, label: str) -> list[dict[str, str]]:
 @pytest.mark.slow
 def test_no_text_of_a_server_becomes_markup(shown: Callable[..., Page], tmp_path: Path) -> None:
     view, requests = view_of(sweep(), tmp_path, name=HOSTILE)
-    text = load.page_of(view, requests).decode()
+    text = load.load_report(view, requests).decode()
     assert (text.count("<script"), text.count("<img"), "&lt;img src=x" in text) == (2, 0, True)
     page = shown(view, requests)
     assert page.locator("img").count() == 0
@@ -174,7 +174,7 @@ def test_a_page_of_many_requests_stays_small(tmp_path: Path) -> None:
         for number, sent, _ in closed_loop(20_000, 64, lambda number: 0.03 + (number % 7) / 1000)
     ]
     view, requests = view_of((records, LoadSettings(levels=(64.0,)), [StageRecord(0, 64.0)]), tmp_path)
-    assert len(load.page_of(view, requests)) < 600_000
+    assert len(load.load_report(view, requests)) < 600_000
     line = load_page(view, requests)["charts"]["timeline"]  # type: ignore[index, call-overload]
     assert (len(line["lines"]), len(line["near"]), line["total"]) == (240, 120, 20_000)  # type: ignore[index, call-overload, arg-type]
 

@@ -70,6 +70,9 @@ COMMANDS: dict[str, Command] = {
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),
     "compare": Command("compare A B", "compare two runs sample by sample", "_compare"),
+    "report": Command(
+        "report RUN… -o FILE", "write a run, or runs compared, as a page that needs no server", "_report"
+    ),
     "gate": Command("gate RUN", "judge a run by a policy, for CI: GO, NO-GO or INCONCLUSIVE", "_gate"),
     "bless": Command("bless RUN", "name a run as a baseline that gates compare with", "_bless"),
     "judge-calibrate": Command(

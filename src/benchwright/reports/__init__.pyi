@@ -17,6 +17,7 @@ from benchwright.reports.files.export import (
 )
 from benchwright.reports.files.load import (
     export_requests as export_requests,
+    load_report as load_report,
     request_lines as request_lines,
     write_load_files as write_load_files,
 )
@@ -25,6 +26,7 @@ from benchwright.reports.files.run_files import (
     check_report as check_report,
     dump_yaml as dump_yaml,
     indented_json as indented_json,
+    run_report as run_report,
     write_reports as write_reports,
     write_run_config as write_run_config,
     write_run_files as write_run_files,
@@ -34,6 +36,7 @@ from benchwright.reports.files.verdict_documents import (
     markdown as markdown,
 )
 from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
+from benchwright.reports.files.workflow import workflow_report as workflow_report
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import run_list as run_list
 from benchwright.reports.trackers.tracking import (

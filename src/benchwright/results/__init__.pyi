@@ -144,6 +144,7 @@ from benchwright.results._work_table import (
     WorkTable as WorkTable,
     WorkTask as WorkTask,
 )
+from benchwright.results._workflow_page import workflow_page as workflow_page
 from benchwright.results._workflows import (
     StepList as StepList,
     StepView as StepView,

@@ -25,6 +25,7 @@ from benchwright.runs._programs import (
     ProgramResult as ProgramResult,
     refuse_settings as refuse_settings,
 )
+from benchwright.runs._report import write_report as write_report
 from benchwright.runs._resolve import (
     Benchmarks as Benchmarks,
     Program as Program,

@@ -51,14 +51,14 @@ def write_load_files(view: LoadView, requests: Requests, *, format: str | None =
     with files.create(LoadFile.REQUESTS) as file:
         write_request_file(requests, file)
     files.write(LoadFile.TABLE, summary_csv(view).encode())
-    files.write(LoadFile.REPORT, page_of(view, requests))
+    files.write(LoadFile.REPORT, load_report(view, requests))
     more = [] if format is None else bridge(format).write(view, requests, files)
     # Written last, so that if summary.json exists the others do too.
     files.write(LoadFile.SUMMARY, summary_json(view))
     return [*LoadFile, *more]
 
 
-def page_of(view: LoadView, requests: Requests) -> bytes:
+def load_report(view: LoadView, requests: Requests) -> bytes:
     """The content of `report.html`."""
     title = f"Load test: {view.run.name} on {view.run.model_title}"
     elsewhere = f"The same figures are in {LoadFile.SUMMARY}."

@@ -29,6 +29,7 @@ from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.pages.report import report_page
 from benchwright.results import (
+    COLUMNS,
     ChosenSamples,
     RunDetails,
     RunSamples,
@@ -63,15 +64,7 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     else:
         files.remove(RunFile.SAMPLES)  # from another run that used the folder
     if details.reports_exchanges("html"):
-        page = report_page(
-            "run",
-            run_page(details, summary, chosen.counts, samples.first_request()),
-            title=details.run.title,
-            heading=result_sentence(details.run.title, summary),
-            bad=not summary.comparable,
-            elsewhere=f"The same figures are in {RunFile.RESULTS}.",
-            samples=chosen.records,
-        )
+        page = _page(details, summary, chosen, samples)
         files.write(RunFile.REPORT, page)
     else:
         files.remove(RunFile.REPORT)  # as above
@@ -79,6 +72,27 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     # Written last, so that if results.yml exists the others do too.
     files.write(RunFile.RESULTS, dump_yaml(results_document(details, summary)))
     return [name for name in RunFile if files.exists(name)]
+
+
+def run_report(details: RunDetails, samples: RunSamples, summary: RunSummary) -> bytes:
+    """The content of `report.html`, also for a run whose folder has none."""
+    chosen = ChosenSamples(details.report_size or 0)
+    if details.saves_samples:
+        for columns in samples.columns(COLUMNS):
+            chosen.add(columns)
+    return _page(details, summary, chosen, samples)
+
+
+def _page(details: RunDetails, summary: RunSummary, chosen: ChosenSamples, samples: RunSamples) -> bytes:
+    return report_page(
+        "run",
+        run_page(details, summary, chosen.counts, samples.first_request()),
+        title=details.run.title,
+        heading=result_sentence(details.run.title, summary),
+        bad=not summary.comparable,
+        elsewhere=f"The same figures are in {RunFile.RESULTS}.",
+        samples=chosen.records,
+    )
 
 
 def write_run_config(details: RunDetails) -> None:

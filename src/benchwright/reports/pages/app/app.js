@@ -13,9 +13,9 @@ import { search } from "./search.js";
 import { servedCompare } from "./served_compare.js";
 import { servedLoad } from "./served_load.js";
 import { servedRun } from "./served_run.js";
+import { servedWorkflow } from "./served_workflow.js";
 import { slices } from "./slices.js";
 import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
-import { workflow } from "./workflow.js";
 
 /** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
  *  where a page is shown: the parts of its address, and its title, which it may change */
@@ -31,7 +31,7 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
   { address: /^#\/compare$/, title: "Comparison", show: servedCompare },
   { address: /^#\/load\/(\d+)$/, title: "Load test", show: servedLoad, ofRun: true },
-  { address: /^#\/workflows\/(\d+)$/, title: "Workflow", show: workflow, ofRun: true },
+  { address: /^#\/workflows\/(\d+)$/, title: "Workflow", show: servedWorkflow, ofRun: true },
   { address: /^#\/gates\/(\d+)$/, title: "Gate", show: gate },
   { address: /^#\/data$/, title: "Data", show: data },
 ];

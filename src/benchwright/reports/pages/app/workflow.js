@@ -1,6 +1,5 @@
-// #/workflows/4: a workflow run: its steps in order with what failed first, when they ran, its events, metrics, input and output.
+// A workflow run, served or in one file: its steps in order with what failed first, when they ran, its events, metrics, input and output.
 
-import { get } from "./api.js";
 import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
 import { count, duration, fixed, general, plural } from "./figures.js";
 
@@ -51,38 +50,38 @@ function stepCard({ step, number }) {
     block("error", json("error"), step.error), transcript(step), h("div", { class: "texts" }, block("input", json("input"), step.input), block("output", json("output"), step.output)));
 }
 
-/** Points of a metric in the order in which they came. @param {string} label @param {any[]} points */
-function series(label, points) {
+/** Points of a metric in the order in which they came. @param {string} label @param {any[]} points @param {any} all the figures of all points, if these may be fewer */
+function series(label, points, all) {
   const values = points.map(({ metric_value: value }) => value), low = Math.min(...values), high = Math.max(...values);
   const x = (place) => (values.length > 1 ? 4 + (232 * place) / (values.length - 1) : 120), y = (value) => (high === low ? 20 : 36 - (32 * (value - low)) / (high - low));
   const unit = points[0].unit ? ` ${points[0].unit}` : "", mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return h("figure", { class: "chart" }, h("figcaption", {}, label, h("span", { class: "dim" }, `${plural(values.length, "point")}, mean ${general(mean, 4)}${unit}, last ${general(values.at(-1), 4)}${unit}`)),
+  const known = all ?? { count: values.length, mean, last: values.at(-1) }, drawn = values.length < known.count ? `; the first ${count(values.length)} are drawn` : "";
+  return h("figure", { class: "chart" }, h("figcaption", {}, label, h("span", { class: "dim" }, `${plural(known.count, "point")}, mean ${general(known.mean, 4)}${unit}, last ${general(known.last, 4)}${unit}${drawn}`)),
     svg("svg", { class: "series", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": `${label}: ${values.length} points from ${general(low, 4)} to ${general(high, 4)}` },
       values.length > 1 ? svg("polyline", { points: values.map((value, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }) : svg("circle", { cx: 120, cy: 20, r: 3 })));
 }
 
-/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
-export async function workflow(place) {
-  const [id] = place.ids;
-  const found = await get(`/runs/${id}/details`, place.signal), { run } = found;
-  place.title = `${run.name}, run ${id}`;
-  const all = found.samples.map((step, number) => ({ step, number }));
+/** Everything below the heading. `shown` is there if the page has only some of the steps, points and events. @param {any} found @returns {Node[]} */
+export function workflow(found) {
+  const { run, shown } = found, id = run.id;
+  const all = found.samples.map((step, number) => ({ step, number: shown ? shown.places[number] : number }));
   const bad = all.filter(({ step }) => BAD.includes(step.status)), well = all.filter(({ step }) => !BAD.includes(step.status));
   const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
+  const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
   const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
-  const sentence = bad.length ? `${count(bad.length)} of ${plural(all.length, "step")} did not succeed; they come first.` : all.length ? `All ${plural(all.length, "step")} so far succeeded.` : "It has no steps.";
+  const sentence = failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : "It has no steps.";
   const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
+  const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
-    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs")),
-    h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", run.name)),
     h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
       `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
     run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
-    ...section("Steps", ...first.map(stepCard), all.length > MOST ? h("p", { class: "dim" }, `The first ${count(MOST)} of ${count(all.length)} steps are shown; benchwright show ${id} --steps lists all.`) : null),
+    ...section("Steps", ...first.map(stepCard), cut ? h("p", { class: "dim" }, cut) : null),
     ...section("Timeline", all.length ? timeline(all.slice(0, MOST).map(({ step }) => step)) : null),
-    ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points))) : null),
+    ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points, shown?.points[label]))) : null),
     ...section("Input and output", found.input === null && found.output === null ? null : h("div", { class: "texts" }, block("input", "input", found.input), block("output", "output", found.output))),
-    ...section("Events", events.length ? table("Events", ["time (UTC)", "event", "message"], events, { texts: [1, 2] }) : null),
+    ...section("Events", events.length ? table("Events", ["time (UTC)", "event", "message"], events, { texts: [1, 2] }) : null,
+      shown && shown.events > events.length ? h("p", { class: "dim" }, `The first ${count(events.length)} of ${count(shown.events)} events are shown; benchwright show ${id} --events lists all.`) : null),
     ...section("Printed", block("standard output", "stdout", found.stdout || null), block("standard error", "stderr", found.stderr || null)),
     ...section("Command", h("pre", scrolls("Command"), `benchwright show ${id} --web`)),
   ].filter(Boolean);

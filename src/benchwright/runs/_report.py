@@ -1,0 +1,87 @@
+"""`write_report`: recorded runs as a page in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchwright.core import NotFoundError, UsageError, write_whole
+from benchwright.reports import load_report, run_report, workflow_report, write_comparison
+from benchwright.results import ComparisonOptions, LoadView, WorkflowDetails, kind_of
+from benchwright.runs._compare import compare_runs
+from benchwright.runs._result import recorded
+from benchwright.store import RunRecord, Store
+
+
+class WrittenReport(Struct, frozen=True):
+    """What a page shows."""
+
+    runs: tuple[int, ...]
+    """The runs; a baseline or a folder from elsewhere has a number below 1."""
+    problem: str | None = None
+    """Why the page does not show all, or may not be relied on."""
+
+
+def write_report(
+    store: Store | None, runs: Sequence[str], path: Path, *, force: bool = False, workspace: str | None = None
+) -> WrittenReport:
+    """Write a page that needs no server: of one run of any kind, or of two to eight compared, as `compare -o` writes it. The file is complete
+    or absent.
+
+    Raises NotFoundError for a run that does not exist, and UsageError for one without a result and for runs that cannot be
+    compared.
+    """
+    if len(runs) > 1:
+        view = compare_runs(runs, ComparisonOptions(force=force), workspace=workspace, store=store)
+        with _said(path):
+            write_comparison(view, path)
+        problem = None if view.comparable else "the runs are not comparable; the page says why"
+        return WrittenReport(tuple(side.id for side in view.runs), problem)
+    if force:
+        raise UsageError("--force is for runs that are compared: name two to eight, or leave it out")
+    if store is None:
+        raise NotFoundError(f"no run {runs[0]!r}: there are no runs here yet. See: benchwright list")
+    run = recorded(store, runs[0])
+    page = _page(store, run)
+    with _said(path):
+        write_whole(path, page)
+    return WrittenReport((run.id,), f"run {run.id} is not complete: {run.error}" if run.lost else None)
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Raise UsageError for a file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
+
+
+def _page(store: Store, run: RunRecord) -> bytes:
+    kind = kind_of(run)
+    if kind.samples is not None:
+        details, samples = kind.samples(store, run)
+        if details.result is None:
+            raise _without_result(run)
+        return run_report(details, samples, details.result)
+    view = kind.details(store, run)
+    if isinstance(view, WorkflowDetails):
+        return workflow_report(view)
+    assert isinstance(view, LoadView)
+    assert kind.requests is not None
+    requests = kind.requests(store, run.id)
+    if run.summary is None and not len(requests):
+        raise _without_result(run)
+    return load_report(view, requests)
+
+
+def _without_result(run: RunRecord) -> UsageError:
+    cure = (
+        "wait until it ends, or look at it with: benchwright show {0} --web"
+        if run.status == "running"
+        else "finish it first: benchwright resume {0}"
+    )
+    return UsageError(f"run {run.id} has no result: it is {run.status}; {cure.format(run.id)}")
