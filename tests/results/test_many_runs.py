@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from itertools import combinations
 from math import isclose
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +16,11 @@ import pytest
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
+from benchwright.reports import write_comparison
 from benchwright.results import ComparisonOptions, ManyRuns
-from benchwright.results._comparison import ChangedSample, SampleTexts
+from benchwright.results._comparison import ChangedSample, SampleTexts, Side
+from benchwright.results._many_runs import RunPair
+from benchwright.results._metric_comparison import direction_of
 from benchwright.runs import compare_runs
 from benchwright.stats import compare_pairs, holm
 
@@ -83,6 +88,40 @@ def test_the_sentence_names_the_best_and_what_cannot_be_told_apart(workspace: Pa
     assert "no run can be told apart" in compared(workspace, 2, 3).sentence
 
 
+def test_the_sentence_says_of_each_run_what_its_own_pair_says() -> None:
+    """Runs that share only some rows need not be in one order: no pair may be told the wrong way round."""
+    dice, seen = Random(7), set[str]()
+    for turn in range(300):
+        less = turn % 2 == 0
+        pairs = []
+        for a, b in combinations((1, 2, 3, 4), 2):
+            values = [[dice.random() for _ in range(12)] for _ in "ab"]
+            shift = dice.choice((-0.9, -0.4, 0.0, 0.4, 0.9))
+            side = [each + shift - (12 * shift * dice.choice((0, 1.5)) if n == 0 else 0) for n, each in enumerate(values[1])]  # fmt: skip
+            paired = compare_pairs(values[0], side, share=False) if dice.random() < 0.9 else None
+            pairs.append(RunPair(a, b, paired, None if paired is None else paired.p_value))
+        sides = [Side(n, "w", "completed", "m", None, title=f"run {n}") for n in (1, 2, 3, 4)]
+        against: Any = tuple(SimpleNamespace(run_a=sides[0], run_b=side) for side in sides[1:])
+        found = ManyRuns(comparisons=against, metric="m", lower_is_better=less, pairs=tuple(pairs))
+        best, sentence = found.best, found.sentence
+        assert best is not None
+        for other in sides:
+            pair = found.pair(other.id, best.id) if other.id != best.id else None
+            if pair is None or pair.paired is None:
+                continue
+            ahead = direction_of(pair.paired.mean_a, pair.paired.mean_b, pair.paired, 0.0)
+            better = {"up": not less, "down": less}.get(ahead)
+            one = f"{best.title} is better than {other.title} by" in sentence
+            one |= f"{other.title} is worse than {best.title} by" in sentence
+            two = f"{other.title} is better than {best.title} by" in sentence
+            three = f"{other.title} differs from {best.title}, but not in one direction" in sentence
+            assert (one, two, three) == (
+                pair.significant and better is True, pair.significant and better is False, pair.significant and better is None
+            )  # fmt: skip
+            seen |= {name for name, told in (("one", one), ("two", two), ("three", three)) if told}
+    assert seen == {"one", "two", "three"}
+
+
 def test_two_runs_keep_their_shape(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["compare", "1", "2", "--json", "--workspace", str(workspace)])
     printed = json.loads(capsys.readouterr().out)
@@ -107,6 +146,34 @@ def test_slices_of_pairs_add_up(workspace: Path, capsys: pytest.CaptureFixture[s
         assert isclose(total, whole.difference * whole.pairs, abs_tol=1e-9)
     assert main(["compare", "1", "2", "--by", "topci", "--workspace", str(workspace)]) == 4
     assert "Did you mean 'topic'? Columns: answer, question, topic" in capsys.readouterr().err
+
+
+def test_files_have_the_figures_of_the_table(workspace: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(workspace)
+        replies = iter([f"{n}" if n % 3 else "-1" for n in range(ROWS)])
+        run = benchwright.run(
+            "q.csv", endpoint=ScriptedEndpoint(lambda request: next(replies)), parallelism=1, limit=20
+        )
+    found = compared(workspace, 1, 2, 3, run.run_id)
+    write_comparison(found, tmp_path / "x.csv")
+    with (tmp_path / "x.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    values: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        for side in "ab":
+            values.setdefault((row["metric"], row[f"run_{side}"]), set()).add(row[f"value_{side}"])
+        if row["pairs"]:
+            assert isclose(
+                float(row["difference"]), float(row["mean_b"]) - float(row["mean_a"]), abs_tol=1e-9
+            )
+    assert {len(each) for each in values.values()} == {1}
+    told = {(row["run_a"], row["run_b"]): row["p_adjusted"] for row in rows if row["metric"] == found.metric}
+    p_values = {
+        (f"run {pair.run_a}", f"run {pair.run_b}"): "" if pair.p_adjusted is None else str(pair.p_adjusted)
+        for pair in found.pairs
+    }
+    assert told == p_values
 
 
 def test_what_cannot_be_compared_is_said(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from benchwright.results._comparison import Comparison, ComparisonOptions, Side
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._kinds import KindRow
 from benchwright.results._load_comparison import LoadComparison
+from benchwright.results._metric_comparison import direction_of
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
 from benchwright.stats import PairedResult, compare_pairs, holm
@@ -148,26 +149,45 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         if best is None:
             return "; ".join(f"{each.run_b.title}: {each.sentence}" for each in self.comparisons)
         first = self.runs[0]
-        parts = []
-        against = None if best.id == first.id else self.pair(first.id, best.id)
-        if against is not None and against.significant:
-            parts.append(f"{best.title} is better than {first.title} by {_by(against)}")
-        alike: list[tuple[Side, RunPair]] = []
-        worse: list[tuple[Side, RunPair]] = []
-        for side in self.runs:
-            pair = self.pair(best.id, side.id) if side.id != best.id else None
-            if pair is None or (against is not None and against.significant and side.id == first.id):
+        others = [side for side in self.runs if side.id != best.id]
+        pairs = {side.id: self.pair(side.id, best.id) for side in others}
+        # The first run comes first where the best one is better than it; all others follow in their order.
+        ahead = [side for side in others if side.id == first.id and self._better(pairs[side.id]) == 1]
+        parts = [f"{best.title} is better than {side.title} by {_by(pairs[side.id])}" for side in ahead]
+        apart = []
+        for side in others:
+            better = self._better(pairs[side.id])
+            if better is None or side in ahead:
                 continue
-            (worse if pair.significant else alike).append((side, pair))
-        if not parts and not worse:
+            by = _by(pairs[side.id])
+            if better == 1:
+                apart.append(f"{side.title} is worse than {best.title} by {by}")
+            elif better == -1:
+                apart.append(f"{side.title} is better than {best.title} by {by} on the rows that both have")
+            else:
+                apart.append(f"{side.title} differs from {best.title}, but not in one direction")
+        alike = [side.title for side in others if (pair := pairs[side.id]) and not pair.significant]
+        unpaired = [side.title for side in others if pairs[side.id] is None]
+        if not parts and not apart and not unpaired:
             return f"no run can be told apart from the others by {self.metric}"
         if not parts:
             parts.append(f"{best.title} has the best {self.metric}")
-        parts += [f"{side.title} is worse than {best.title} by {_by(pair)}" for side, pair in worse]
+        parts += apart
         if alike:
-            named = _listed([side.title for side, _ in alike])
-            parts.append(f"{named} cannot be told apart from {best.title}")
+            parts.append(f"{_listed(alike)} cannot be told apart from {best.title}")
+        if unpaired:
+            parts.append(f"{_listed(unpaired)} cannot be compared with {best.title}: no row is in both")
         return "; ".join(parts)
+
+    def _better(self, pair: RunPair | None) -> int | None:
+        """Whether the second run of a pair is better (1) or worse (-1), or the test and the means disagree (0). None: the test does
+        not tell the runs apart."""
+        if pair is None or pair.paired is None or not pair.significant:
+            return None
+        direction = direction_of(pair.paired.mean_a, pair.paired.mean_b, pair.paired, 0.0)
+        if direction not in ("up", "down"):
+            return 0
+        return 1 if (direction == "up") != self.lower_is_better else -1
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it: two runs in their own shape; more with every pair, and each run against the first in that shape.
@@ -335,9 +355,9 @@ def _turned(pair: RunPair) -> RunPair:
     return RunPair(pair.run_b, pair.run_a, turned, pair.p_adjusted)
 
 
-def _by(pair: RunPair) -> str:
+def _by(pair: RunPair | None) -> str:
     """`0.0400 (0.0100 to 0.0700)`: the size of a difference, with its interval."""
-    found: Any = pair.paired
+    found: Any = None if pair is None else pair.paired
     size = f"{abs(found.difference):.4f}"
     if found.ci_low is None or found.ci_high is None:
         return size

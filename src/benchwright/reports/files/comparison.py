@@ -13,8 +13,8 @@ from benchwright.reports.files.export import write_workbook
 from benchwright.results import Comparison, ManyRuns, number, without_formula
 
 _HEADINGS = (
-    "metric", "run_a", "model_a", "run_b", "model_b", "value_a", "value_b", "pairs", "difference", "ci_low", "ci_high",
-    "wins", "losses", "ties", "p_adjusted", "significant",
+    "metric", "run_a", "model_a", "run_b", "model_b", "value_a", "value_b", "pairs", "mean_a", "mean_b",
+    "difference", "ci_low", "ci_high", "wins", "losses", "ties", "p_adjusted", "significant",
 )  # fmt: skip
 _SAMPLES = (
     "run_a",
@@ -82,7 +82,9 @@ def _latex(view: ManyRuns) -> bytes:
     ]
     for row in list(_differences(view))[1:]:
         cells = dict(zip(_HEADINGS, _clean(row), strict=True))
-        known = [_number(cells[name]) for name in ("value_a", "value_b", "difference")]
+        # The means of the rows that both runs have, so that the difference is theirs.
+        means = ("value_a", "value_b") if cells["pairs"] is None else ("mean_a", "mean_b")
+        known = [_number(cells[name]) for name in (*means, "difference")]
         ends = (
             "--" if cells["ci_low"] is None else f"{_number(cells['ci_low'])} to {_number(cells['ci_high'])}"
         )
@@ -114,25 +116,29 @@ def _differences(view: ManyRuns) -> Iterator[list[Any]]:
         )
     yield list(_HEADINGS)
     names = {side.id: (side.title, side.model_name) for side in view.runs}
+    headline: dict[int, float | None] = {}
     for each in view.comparisons:
         for metric in each.metrics if isinstance(each, Comparison) else ():
             sides = [None if side is None else side.value for side in (metric.run_a, metric.run_b)]
+            tested: Any = metric
+            if metric.name == view.metric:
+                headline |= dict(zip((each.run_a.id, each.run_b.id), sides, strict=True))
+                tested = view.pair(each.run_a.id, each.run_b.id) or metric  # as the table of pairs has it
             yield [
                 metric.name, *names[each.run_a.id], *names[each.run_b.id], *sides,
-                *_figures(metric.paired), metric.p_adjusted, metric.significant,
+                *_figures(metric.paired), tested.p_adjusted, tested.significant,
             ]  # fmt: skip
     for pair in view.pairs if len(view.comparisons) > 1 else ():
         if pair.run_a != view.runs[0].id:
-            found = pair.paired
-            sides = [None, None] if found is None else [found.mean_a, found.mean_b]
+            sides = [headline.get(run) for run in (pair.run_a, pair.run_b)]
             yield [
-                view.metric, *names[pair.run_a], *names[pair.run_b], *sides, *_figures(found), pair.p_adjusted,
+                view.metric, *names[pair.run_a], *names[pair.run_b], *sides, *_figures(pair.paired), pair.p_adjusted,
                 pair.significant,
             ]  # fmt: skip
 
 
 def _figures(paired: Any) -> list[Any]:
-    names = ("pairs", "difference", "ci_low", "ci_high", "wins", "losses", "ties")
+    names = ("pairs", "mean_a", "mean_b", "difference", "ci_low", "ci_high", "wins", "losses", "ties")
     return [None if paired is None else getattr(paired, name) for name in names]
 
 
