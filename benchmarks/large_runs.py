@@ -11,7 +11,7 @@ from random import Random
 from benchmarks.figures import Figure, shown
 from benchmarks.processes import Usage, measure
 from benchmarks.rounds import Bench
-from benchwright.core import (MetricSummary, Outcome, RunSummary, SampleRecord, StepValues, encode_json)
+from benchwright.core import MetricSummary, Outcome, RunSummary, SampleRecord, StepValues, encode_json
 from benchwright.stats import Aggregator
 from benchwright.store import Store, find_workspace, open_store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, series, shown
 from benchmarks.rounds import Bench
-from benchwright.core import (StepValues, step_key)
+from benchwright.core import StepValues, step_key
 from benchwright.results import StoreSamples
 from benchwright.store import SampleFilter, Store, open_store
 
