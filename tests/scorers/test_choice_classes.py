@@ -235,3 +235,80 @@ def test_an_option_may_say_that_nothing_can_be_decided() -> None:
 )  # fmt: skip
 def test_hostile_texts_of_these_classes_are_read_in_linear_time(unit: str) -> None:
     assert_linear(lambda reply: letter(reply, {"A": "right", "B": "left", "C": "my friend"}), unit)
+
+
+OF_SEVERAL = (
+    "wrong", "incorrect", "both wrong", "both tempting", "both too small", "plainly out", "valid", "both correct", "close", "irrelevant", "equally likely",
+    "not gases we want", "both ruled out",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OF_SEVERAL)
+def test_two_options_of_which_the_same_is_said_are_no_choice(what: str) -> None:
+    shapes = (
+        "Options {x} and {y} are {w}.", "Options {x} and {y} are {w}: look at the table.", "Both options {x} and {y} are {w}.", "Choices ({x}) and ({y}) are {w}.",
+        "{x} and {y} are {w}.", "Both {x} and {y} are {w}.", "Option {x} and option {y} are {w}.", "Answers {x} & {y} are {w}.", "The options {x} and {y} are {w}.",
+    )  # fmt: skip
+    cases = [(shape.format(x=x, y=y, w=what), None) for shape, (x, y) in product(shapes, pairs())]
+    assert unlike(cases) == []
+
+
+@pytest.mark.parametrize("letter_", LETTERS)
+def test_the_only_one_of_which_something_holds_is_the_choice(letter_: str) -> None:
+    does = (
+        "names a noble gas", "is a noble gas", "describes it", "satisfies both conditions", "meets the requirement", "refers to it", "is the lightest",
+        "belongs to that group", "qualifies", "does",
+    )  # fmt: skip
+    leads = ("Of the four, only", "Only", "So only", "Here, only", "Looking at them, only")
+    cases = [
+        (f"{lead} {letter_} {verb}; the others are something else.", letter_)
+        for lead, verb in product(leads, does)
+    ]
+    cases += [(f"{lead} {letter_} {verb}.", letter_) for lead, verb in product(leads, does)]
+    assert unlike(cases) == []
+    denied = (
+        "is wrong",
+        "is a distractor",
+        "is not a gas",
+        "is the wrong one",
+        "is a mistake",
+        "contains an error",
+        "names it, but that is not asked",
+    )
+    assert unlike([(f"{lead} {letter_} {verb}.", None) for lead, verb in product(leads, denied)]) == []
+
+
+@pytest.mark.parametrize(
+    "link", ["", "somit ", "also ", "daher ", "demnach ", "folglich ", "hier ", "damit "]
+)
+def test_what_is_right_in_german_with_its_text(link: str) -> None:
+    for x, y in pairs():
+        others = ", ".join(one for one in LETTERS if one not in (x, y))
+        for shape in ("{x}", "{x}) {t}", "**{x}) {t}**", "({x}) {t}", "Antwort {x}"):
+            named = shape.format(x=x, t=GASES[x])
+            for before in (
+                "",
+                f"{others} und {y} scheiden aus. ",
+                f"{others} und {y} scheiden aus, da sie schwerer sind. ",
+            ):
+                assert letter(f"{before}Richtig ist {link}{named}.") == x, (before, link, named)
+    assert letter("A, B und D scheiden aus.") is None
+    assert letter("Richtig ist A) und B).") is None
+
+
+def test_the_best_step_is_a_statement_that_may_be_taken_back() -> None:
+    nouns = (
+        "next step",
+        "initial treatment",
+        "diagnosis",
+        "explanation",
+        "course of action",
+        "test",
+        "answer",
+        "next test",
+    )
+    for (x, y), noun, best in product(pairs(), nouns, ("best", "most appropriate")):
+        one, other = f"The {best} {noun} is {x}", f"The {best} {noun} is {y}"
+        assert letter(f"{one}.") == x
+        assert letter(f"{one}... no, sorry, that would be wrong here. {other}, as said.") == y
+        assert letter(f"{one}. Wait, no. {other}.") == y

@@ -236,3 +236,114 @@ def test_where_two_may_be_the_result_none_is_read(name: str) -> None:
     for shape in NO_RESULT[name]:
         for values in numbers():
             assert read_number(shape.format(**values)).number is None, shape.format(**values)
+
+
+WITHOUT_VALUE = (
+    "Division by zero is undefined, so this expression has no numerical value.", "{a} divided by 0 is undefined.", "Dividing {a} by 0 is undefined.",
+    "{a} / 0 is undefined because no number times 0 gives {a}.", "The answer is undefined, since {a} / 0 has no value.",
+    "You can't divide by 0, so {a} / 0 cannot be computed.", "No number times 0 gives {a}. Therefore the quotient is undefined.",
+    "{a}/0 does not exist.", "The result does not exist: you cannot divide {a} by zero.", "The value of {a} / 0 is not defined.",
+    "{a} / 0 = undefined", "Zero has no reciprocal. The quotient is undefined.", "{a} ÷ 0 = \\boxed{{\\text{{undefined}}}}",
+    "The division of {a} by zero has no numerical value.", "Because you cannot divide by 0, this is meaningless.",
+    "{a} geteilt durch 0 ist nicht definiert.", "Die Division durch null ist nicht definiert, daher hat der Ausdruck keinen Wert.",
+    "{a} durch 0 lässt sich nicht berechnen.", "Das Ergebnis existiert nicht, weil man {a} nicht durch 0 teilen darf.",
+    "{a} divisé par 0 n'est pas défini.", "La division par zéro n'est pas définie ; l'expression n'a pas de valeur.", "{a} / 0 n'existe pas.",
+    "{a} dividido por 0 no está definido.", "La división por cero no está definida, así que no tiene valor.", "El cociente {a} / 0 no existe.",
+    "{a} diviso 0 non è definito.", "Il quoziente {a} / 0 non esiste.", "Деление {a} на 0 не определено.", "Выражение {a} / 0 не имеет значения.",
+)  # fmt: skip
+HAS_VALUE = (
+    "The limit is {r}, although the function itself is undefined there.", "f(x) is undefined at x = 0, but its limit is {r}.",
+    "At x = 2 the slope is undefined, so x = {r}.", "The limit is {r}. Note that the quotient is undefined at 0.",
+    "Since the year 0 does not exist, there are {r} years between them.", "The year 0 does not exist, so there are {r} years between them.",
+    "The limit is {r}, and f(2) is undefined.", "The value at 0 is undefined.\n\nAnswer: {r}", "x = {r} (x = 0 is undefined)", "{r}, because 1/0 is undefined.", "{r} is the answer since 1/0 is undefined.",
+    "There are 3 terms which have no value, leaving {r}.", "The slope is undefined: the line is vertical, x = {r}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", WITHOUT_VALUE)
+def test_what_has_no_value_gives_no_number(shape: str) -> None:
+    for lead in (
+        "",
+        "Let me think about it. ",
+        "We are asked for {a} / 0. ",
+        "**Step 1:** look at the divisor.\n\n",
+    ):
+        for values in numbers():
+            reply = (lead + shape).format(**values)
+            assert read_number(reply).number is None, reply
+
+
+@pytest.mark.parametrize("shape", HAS_VALUE)
+def test_another_thing_without_a_value_takes_no_number_back(shape: str) -> None:
+    for values in numbers():
+        number = read_number(shape.format(**values)).number
+        assert number is not None, shape.format(**values)
+        assert plain_number(number) == str(values["r"])
+
+
+CONVERTED = (
+    "km miles feet",
+    "kg pounds ounces",
+    "litres gallons pints",
+    "km/h mph m/s",
+    "hours minutes days",
+)
+SAID_AGAIN = (
+    "That's about {c} {other}.", "That is roughly {c} {other}!", "This is about {c} {other}.", "In other words, about {c} {other}.",
+    "If you're curious, that's a little over {c} {other}!", "For reference, that's {c} {other}.", "In case you're wondering, it's about {c} {other}.",
+    "Just for fun: that's {c} {other} or {d} {third}.", "It's about {c} {other}.", "That works out to {c} {other}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("units", CONVERTED)
+def test_what_says_the_result_in_other_units_is_no_conclusion(units: str) -> None:
+    asked, other, third = units.split()
+    for said in SAID_AGAIN:
+        for question in (
+            f"There are {other} and more. How many {asked} is it?",
+            f"How much is it in {asked}?",
+        ):
+            for values in numbers():
+                for shape in (
+                    "It is {r} {asked} in all.",
+                    "So the whole is {r} {asked}.",
+                    "{a} × {b} = {r} {asked}.",
+                    "The result is {r} {asked}.",
+                ):
+                    reply = f"{shape} {said}".format(**values, asked=asked, other=other, third=third)
+                    scores = qa_answers(["numeric"])(
+                        ScorerInput(reply, str(values["r"]), {"question": question})
+                    )
+                    assert scores["numeric"] is True, (reply, scores)
+
+
+@pytest.mark.parametrize("units", CONVERTED)
+def test_what_converts_into_the_asked_unit_is_the_conclusion(units: str) -> None:
+    other, asked, _ = units.split()
+    for values in numbers():
+        reply = "It is {a} {other}. That's {r} {asked}.".format(**values, asked=asked, other=other)
+        scores = qa_answers(["numeric"])(
+            ScorerInput(reply, str(values["r"]), {"question": f"How many {asked} are {values['a']} {other}?"})
+        )
+        assert scores["numeric"] is True, (reply, scores)
+
+
+@pytest.mark.parametrize("verb", ["is", "has", "gets", "earns", "weighs", "scored"])
+def test_of_several_persons_the_one_that_is_asked_for(verb: str) -> None:
+    def read(reply: str, question: str) -> object:
+        return qa_answers(["numeric"])(ScorerInput(reply, "0", {"question": question}))["matched"]
+
+    about = "Ann and Bob share. How much does {who} get?"
+    for values in numbers():
+        for lead in ("So ", "Therefore ", "Thus, ", "", "x = 5. Hence "):
+            reply = (lead + "Bob {verb} {b} and Ann {verb} {r}.").format(**values, verb=verb)
+            assert read(reply, about.format(who="Ann")) == str(values["r"]), reply
+            assert read(reply, about.format(who="Bob")) == str(values["b"]), reply
+            for who in ("each child", "Ann or Bob", "Eve"):
+                assert read(reply, about.format(who=who)) is None, reply
+            for asked in (
+                "How much more does Ann get?",
+                "What do Ann and Eve get?",
+                "What is left after Ann pays?",
+            ):
+                assert read(reply, asked) is None, reply

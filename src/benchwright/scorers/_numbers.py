@@ -7,6 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from benchwright.core import Row
+from benchwright.scorers._quantity.asked import read_asked
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.reader import decimal_mark_of, read_number
@@ -73,7 +74,7 @@ def gsm8k_answer_strict(sample: ScorerInput) -> Scores:
     {'correct': True, 'parsed': True}
     """
     expected = target_number(sample.target)
-    found = read_number(sample.response or "", target_mark(sample.target))
+    found = read_asked(sample.response or "", target_mark(sample.target), sample.metadata)
     found = found._replace(number=in_asked_scale(found.number, sample.metadata))
     right = matches(found.number, expected) if found.number is not None and expected is not None else False
     parsed = found.number is not None and right is not None

@@ -19,7 +19,7 @@ from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import in_asked_scale, matches, plain_number, target_mark, target_number
 from benchwright.scorers._overlap import bleu, rouge
-from benchwright.scorers._quantity.reader import read_number
+from benchwright.scorers._quantity.asked import read_asked
 from benchwright.scorers._scorer import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._text import contains, f1_token, is_whole, regex_match
 
@@ -247,7 +247,7 @@ def _numeric(response: str, answer: object, near: Fraction, row: Row | None) -> 
     if not expected:
         return AnswerScores({}, None)
     mark = next((mark for _, item in expected if (mark := target_mark(item))), None)
-    found = read_number(response, mark)
+    found = read_asked(response, mark, row)
     number = in_asked_scale(found.number, row)
     if number is None:
         return AnswerScores({"numeric": False, "matched": None, "rule": found.rule}, None)

@@ -33,10 +33,12 @@ from benchwright.scorers._verdict_words import (
     CLASSIFIES,
     CONDITIONAL,
     CONTRAST,
+    CORRECTS,
     DISPUTES,
     GRANTS,
     HEDGES,
     IF,
+    INSTEAD,
     JUDGES,
     JUDGING,
     LABELLED,
@@ -218,6 +220,8 @@ def placed(found: SpottedVerdict, sentences: list[Sentence], asked: YesNoQuestio
         return None
     if compiled(rf"(?:^|[,:;]\s|\s)(?:and\s)?{MARKED}[,:]?\s(?:[^.;!?\n]{{0,30}}\s)?$").search(before):
         return found._replace(concludes=True)
+    if compiled(CORRECTS).fullmatch(before):
+        return found._replace(concludes=True)
     if number and sentences[number - 1].asks and not before.strip(" *-|"):
         return found if asks_the_same(sentences, number - 1, asked) else None
     if (
@@ -302,6 +306,8 @@ def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool)
             or asked.judges
         ):
             return SpottedVerdict(one.at, negated == (asked.judges and asked.sign < 0), Kind.SAID, last)
+    if _is_instead(text, begin, asked):
+        return SpottedVerdict(one.at, False, Kind.SAID, last)
     said = compiled(SAYS_SO).match(text, begin) or compiled(SAYS_SO).match(text)
     if said and any(sign < 0 for _, sign in signed(text[said.end() :], frozenset(asked.words))):
         return None  # `Nothing suggests that it is cold.`
@@ -323,6 +329,30 @@ def _ellipsis(text: str, begin: int, asked: YesNoQuestion) -> re.Match[str] | No
     ):
         return None
     return found if subject and subject == asked.words[: len(subject)] else None
+
+
+def _is_instead(text: str, begin: int, asked: YesNoQuestion) -> bool:
+    """Whether a sentence says what it is instead of what was asked: `They're mammals, not fish.`"""
+    found = compiled(INSTEAD).match(text, begin)
+    if found is None or asked.negative or asked.sign < 0 or "is" not in asked.auxiliary:
+        return False
+    if compiled(r"(?<!\w)(?:his|her|their|its|my|your|our)\s|'s(?!\w)").search(asked.text):
+        return False  # the pronoun may mean the owner
+    rest = asked.text.rstrip(" ?.!").removesuffix(found["denied"].strip())
+    before = rest.split()
+    if len(rest) == len(asked.text.rstrip(" ?.!")) or not rest.endswith(" ") or len(before) < 2:
+        return False
+    if compiled(r"(?:of|in|on|to|for|by|with|from|at|as|than|or|and|about|a|an|the|very|not)").fullmatch(
+        before[-1]
+    ):
+        return False  # only a part of what was asked
+    subject = content(found["subject"])
+    if not subject:
+        return (
+            compiled(r"(?:it|they|he|she|this|that|these|those|we|you|i)").fullmatch(found["subject"])
+            is not None
+        )
+    return subject == asked.words[: len(subject)]
 
 
 def judged_claim(clause: str, sentence: str, asked: YesNoQuestion) -> bool | None:

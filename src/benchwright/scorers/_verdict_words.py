@@ -64,6 +64,12 @@ STATED_STEMS = (
     *ANSWER_ELSEWHERE_STEMS,
 )
 """The words that `STATED` begins with."""
+HEADED = rf"(?m:^)\W{{0,4}}(?:(?:the|final|short|my|direct)\s){{0,2}}(?:answer|verdict|conclusion|fazit|{ANSWER_ELSEWHERE})\s?:?\s?\n\s?(?!\W*\w+(?:,?\s(?:if|when|unless|provided|assuming|wenn|falls|si|se|если)|\s(?:for|in|für|bei|pour|para))\s)"
+"""A heading above the answer."""
+CORRECTS = r"\W*(?:correction|korrektur|rectification|corrección|correzione|correção|исправление)\s?:\s?"
+"""What may lead in a verdict that corrects the ones before."""
+INSTEAD = r"(?P<subject>[^.,;:!?\n]{2,60}?)(?:'(?:s|re)|\s(?:is|are|was|were))\s[^.,;:!?\n]{2,60},\s(?:and\s)?not\s(?P<denied>[^.,;:!?\n]{2,60}?)(?:\sat\sall)?\s*$"
+"""`They are mammals, not fish`."""
 NOT_STATED = r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
 SKIPPED_BEFORE = (
     r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b)[^.;!?\n]){0,40}"
@@ -121,7 +127,7 @@ CORRECTION = (
     r"|rather|on\sreflection|in\sfact|however)(?!\w)"
 )
 TAKES_BACK = (
-    r"(?<!\w)(?:wait(?=\s?[,.:;!…–—-]|$)|hold\son(?=\s?[,.:;!…–—-]|$)|hmm+|sorry,|correction:|on\s(?:second\sthought|reflection|closer\s\w+)|scratch\sthat|strike\sthat|let\sme\s(?:re\w*|correct|double)|i\smean[,:t]|oops|my\smistake|i\s(?:was\swrong|misspoke|misread)"
+    r"(?<!\w)(?:wait(?=\s?[,.:;!…–—-]|$)|hold\son(?=\s?[,.:;!…–—-]|$)|hmm+|sorry,|(?:correction|korrektur|rectification|corrección|correzione|correção|исправление)\s?:|on\s(?:second\sthought|reflection|closer\s\w+)|scratch\sthat|strike\sthat|let\sme\s(?:re\w*|correct|double)|i\smean[,:t]|oops|my\smistake|i\s(?:was\swrong|misspoke|misread)"
     r"|no,\sthat's\snot\sright|actually,|actually\s(?=no|yes)|halt|moment\smal|pardon|perdón|scusa)"
 )
 CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
@@ -205,7 +211,7 @@ GRANTS = r"\s?,?\s?(?:but|however|yet|though|although|only|up\sto|until|to\s(?:s
 FLIPS_REPORT = r"(?<!\w)(?:mistaken|wrong|incorrect|misinformed|not\s(?:so|true|right|correct)|isn't\s(?:so|true|right|correct)|a\s(?:\w+\s)?(?:myth|misconception)|i\s(?:take\s(?:that|it)\sback|disagree|stand\scorrected)|false|untrue|don't\sagree|do\snot\sagree)(?!\w)"
 """What says that others, or the reply before, were wrong."""
 HEDGES = (
-    r"(?:generally|mostly|largely|usually|typically|normally|broadly|basically|essentially|technically|strictly|speaking|in\sgeneral|in\sprinciple|in\stheory|in\sshort|in\sa\sword|probably|likely|most\slikely|very\slikely|almost\scertainly|presumably|apparently|evidently|clearly|obviously|definitely|certainly|surely|indeed|that(?=\sit\s)|it\s(?:looks|seems|appears)\s(?:like|that|as\sif)|i\s(?:think|believe|guess|suppose)(?:\sthat)?"
+    r"(?:[^\W\d_]{3,16}ly\sspeaking|[^\W\d_]{2,14}ally(?=,)|hence|thus|therefore|consequently|accordingly|as\sa\sresult|generally|mostly|largely|usually|typically|normally|broadly|basically|essentially|technically|strictly|speaking|in\sgeneral|in\sprinciple|in\stheory|in\sshort|in\sa\sword|probably|likely|most\slikely|very\slikely|almost\scertainly|presumably|apparently|evidently|clearly|obviously|definitely|certainly|surely|indeed|that(?=\sit\s)|it\s(?:looks|seems|appears)\s(?:like|that|as\sif)|i\s(?:think|believe|guess|suppose)(?:\sthat)?"
     r"|unfortunately|sadly|regrettably|alas|luckily|fortunately|thankfully|happily|honestly|frankly|actually|really|simply|simple|well|hmm+|oh|ah|okay|ok|alright|so|and|but|a|an|the|hard|big|firm|clear|resounding|definite|i'm\safraid|i'm\ssorry\sto\ssay|sorry|to\sbe\shonest|if\syou\sask\sme|if\si\shad\sto\s(?:guess|choose|say|pick)|i\s(?:would|'d)\ssay|i'd\ssay|personally|from\swhat\si\s\w+|meh|as\sfar\sas\si\s(?:know|can\stell)|to\smy\sknowledge|in\smy\s(?:opinion|view)|surprisingly|believe\sit\sor\snot|for\sthe\smost\spart|by\sand\slarge|as\sa\srule|on\sbalance|overall|all\sin\sall|my\s(?:answer|guess|verdict)(?:\sis|:)?|great\squestion|good\squestion"
     r"|leider|grundsätzlich|eigentlich|wahrscheinlich|vermutlich|im\sprinzip|tja|na|malheureusement|probablement|en\sprincipe|en\sgénéral|eh\sbien|desafortunadamente|lamentablemente|probablemente|en\sgeneral|en\sprincipio|bueno|pues|purtroppo|probabilmente|in\sgenere|beh|infelizmente|provavelmente|em\sgeral|bem|bom|к\sсожалению|вероятно|скорее\sвсего|в\sобщем|конечно|увы|[a-d][.):]|[a-d]\)|→)"
 )

@@ -49,6 +49,7 @@ from benchwright.scorers._verdict_words import (
     CORRECTION,
     EITHER,
     GOES_ON_WITH,
+    HEADED,
     HIDDEN,
     LABELLED,
     NOT_A_NOUN,
@@ -280,6 +281,8 @@ def _marked_line(text: str, asked: YesNoQuestion) -> bool | None:
 def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool] | None, bool]:
     """Where a text states its answer, and what it is; and whether it states that it is both."""
     cues = [*matches_at(compiled(STATED), text, places(text, STATED_STEMS))]
+    if "\n" in text and (headed := [*compiled(HEADED).finditer(text)]):
+        cues = sorted([*cues, *headed], key=lambda cue: cue.end(), reverse=True)
     either = cues[0] if cues else None
     if either is not None and compiled(EITHER).match(text, either.end()):
         return None, True

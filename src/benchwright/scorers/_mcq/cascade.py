@@ -34,6 +34,8 @@ _ONLY = (
 _OPENING = rf"\s?[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}"
 _OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits|for\ssure|definitely|obviously|hands\sdown|probably|i\s(?:think|guess|believe))\b|\s\((?:confidence|certain|prob|\d)"
 _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no(?!\s(?:question|doubt|contest)))\b"
+_SEVERAL = rf"[)\]]?,?\s(?:and|&|or|nor|und|oder|et|ou|y|o|e)\s(?:options?\s|choices?\s)?[(\[]?([A-Z]){NOT_PART}[)\]]?\s(?:are|were|aren't|weren't|have|both|do|don't|can|cannot|can't|could|would|seem|look|fail|sind|sont|son|sono|beide|les\sdeux|ambas|ambos)(?!\w)"
+"""After a letter that another one is joined to, of both of which something is said: `C and D are both wrong`."""
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
 _NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"
@@ -177,7 +179,10 @@ def _by_pattern(
                 continue
             if asserted(view, found.start()) and not reported(view, found.start(), at + 1):
                 yield at, letter
-                if joined_to(view, at, letter, options, texts.covers):
+                several = caseless(_SEVERAL).match(view.text, at + 1)
+                if joined_to(view, at, letter, options, texts.covers) or (
+                    several and several[1].upper() in options
+                ):
                     yield at, ""  # another letter is joined to it
 
     return _only_one(places(), stated, rule)

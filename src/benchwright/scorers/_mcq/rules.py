@@ -98,7 +98,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "the correct, right or best one",
         ("The correct option is B", "The best choice would be B", "My guess is B"),
         rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
-        r"|solution|alternative|one|selection|statement|result)|the\s(?:most\s\w{4,12}|best|better)(?:\s(?:one|option|choice|answer|fit|match))?|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
+        r"|solution|alternative|one|selection|statement|result)|the\s(?:most\s\w{4,12}|best|better)(?:\s(?:one|option|choice|answer|fit|match)|(?:\s(?:next|initial|first|single|overall|possible|available))?\s(?:step|treatment|diagnosis|explanation|description|approach|management|intervention|action|course\sof\saction|test|therapy|interpretation|example|candidate|method|summary|definition))?|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
         rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
         begins="correct, right, best, true, proper, appropriate, final, accurate, the, my",
     ),
@@ -239,11 +239,17 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         "what is right or chosen, in German, French and Spanish",
-        ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
-        rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b(?:\s(?:aber|jedoch|hingegen|dagegen|vielmehr|en\sfait|en\sréalité|en\srealidad))?|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
+        (
+            "Richtig ist B.",
+            "Ich wähle B.",
+            "Je choisis B",
+            "Elijo B",
+            "Nicht A, sondern B.",
+        ),
+        rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b(?:\s(?:aber|jedoch|hingegen|dagegen|vielmehr|somit|also|daher|demnach|folglich|damit|deshalb|hier|donc|alors|ici|entonces|pues|por\s(?:lo\s)?tanto|en\sfait|en\sréalité|en\srealidad))?|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
         r"|elijo\b|escojo\b|ich\swürde\b|(?:es\s)?bleibt\s(?:also\s|somit\s|daher\s)?nur\b|je\sdirais\b|il\sne\sreste\sque\b|diría(?!\sque)\b|direi\b|diria\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
         r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
-        ending=STOP,
+        ending=rf"{STOP}|(?=[)\]]\s(?!(?:o|ou|oder|or|y|et|und|and|e|u)\s)\w)",
         begins="richtig, korrekt, zutreffend, correct, wähle, nehme, je, elijo, ich, bleibt, il ne, direi, diria, así, entonces, luego, por , il s, si t, escojo, es, c'est, sondern, sino, creo, pienso, diría, acho, penso, думаю, выбираю, scelgo, escolho, wybieram",
     ),
     ChoiceRule(

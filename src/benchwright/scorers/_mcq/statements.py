@@ -77,11 +77,17 @@ _ADVERBS = (
     r"(?:(?:clearly|indeed|definitely|certainly|thus|therefore|probably|likely|most|the|my|our|actually|then|hence|only"
     r"|obviously|really|in\sfact|by\sfar|also|simply|just|completely|totally|plainly|an?|both)\s){0,4}"
 )
+_ONLY_DOES = (
+    r"(?:names|describes|refers\sto|satisfies|meets|contains|qualifies|applies|belongs|counts|represents|fulfil+s|answers|expresses|denotes|defines|mentions|does(?=\s?[.,;!]|\sso)|is\s(?:an?|the))"
+    r"(?!\w)(?![^.;,\n]{0,80}(?:(?<!\w)(?:wrong|incorrect|false|not|no|never|errors?|mistakes?|traps?|distract\w*|outlier|exception|close|part\w*|half|problem|issue|candidates?|rival|option|choice|alternative|serious|real|possible|plausible)(?!\w)|n't))(?![^.;\n]{0,120}(?:\?|\s(?:but|however|though|although|yet)\s))"
+)
+"""After `only A`: it is the one of which something holds, and nothing is denied."""
 _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto\sbe)?"
 VERDICT = (
     rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|better(?=\s(?:choice|option|answer|fit|one|match))|answer|solution|winner|final\sanswer|(?:safest|strongest|closest|likeliest|soundest)(?=\s(?:choice|option|answer|bet|match|fit))"
     r"|(?<=most\s)(?:appropriate|suitable|accurate|likely|plausible|logical|fitting|reasonable))(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
+    rf"|(?<=only\s\w)[)\]]?\s{_ONLY_DOES}"
     r"|(?<=only\s\w)[)\]]?\s(?:makes\ssense|remains|fits|works|matches|is\s(?:left|possible))(?!\w)"
     r"|[)\]]?\s(?:it\s)?is(?=\s?[.!;]|\s?\n|\s?$)|[)\]]?\s(?:wins|gets\smy\s(?:vote|pick|money))(?!\w)|[)\]]?,?\sis\s(?:exactly\s)?what\s(?:we|you|i|the\squestion)(?!\w)"
     r"|[)\]]?,?\sis\sthe\sonly\s(?:\w+\s)?(?:that|which|to)\s(?:\w+\s)?(?:fits?|works?|matches|makes\ssense|is\s(?:correct|right|true|valid))\b"
@@ -103,7 +109,7 @@ _NOT_RIGHT = (
 DENIAL = (
     rf"[)\]]?,?\s(?:(?:{_SEEMS}|are|would\sbe)\s{_ADVERBS}{_WRONG}|(?:{_SEEMS}|are|would|can|could){_NOT_RIGHT})"
     r"|[)\]]?,?\s(?:ist\s(?:falsch|nicht|unzutreffend|ausgeschlossen)|stimmt\snicht|(?:n')?est\s(?:pas|faux|fausse|incorrecte?)"
-    r"|es\s(?:falsa|falso|incorrect[ao])|no\ses)(?![\w-])"
+    r"|es\s(?:falsa|falso|incorrect[ao])|no\ses|(?:scheide(?:t|n)|fällt|fallen)\s(?:(?:also|daher|somit|damit|deshalb)\s)?(?:aus|weg))(?![\w-])"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是(?:正确|答案|对)|有误)"
 )
 _PREFERRED = (
@@ -197,7 +203,9 @@ def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Ite
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue
-            if found.letter is None and rule.ending == STOP:  # a remark about several options is no statement
+            if found.letter is None and rule.ending.startswith(
+                STOP
+            ):  # a remark about several options is no statement
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
@@ -335,7 +343,7 @@ def _heads_clause(view: ReplyText, at: int) -> bool:
 def _is_called(view: ReplyText, at: int) -> bool:
     """Whether the word before a letter says that it is an option: then it is no article."""
     return (
-        caseless(r"(?<![^\W_])(?:option|choice|answer|letter|alternative)\s$").search(
+        caseless(r"(?<![^\W_])(?:option|choice|answer|letter|alternative|only(?=\s$))\s$").search(
             view.lower, max(0, at - 14), at
         )
         is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -45,7 +46,7 @@ _CHECK_STEMS = (
 )  # fmt: skip
 _REMARK = (
     rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|btw|fyi|for\syour\sinformation|for\swhat\sit's\sworth|incidentally|trivia|reminder|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
-    r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
+    r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|(?:just\s)?(?:if\syou(?:'re|\sare)|in\scase\syou(?:'re|\sare|\swere)?)\s(?:curious|wondering|interested|wonder)|just\sfor\s(?:fun|scale|reference|comparison)|zum\svergleich|pour\s(?:info(?:rmation)?|comparaison)|para\s(?:comparar|referencia)|per\sconfronto|для\sсравнения|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
 )
 _NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"
 _SUPPOSED = r"(?<!\w)(?:if|were|wenn|falls|si|se|если)(?!\w)[^.!?\n]{0,120}?(?:(?<!\w)(?:would|könnte|würde|wäre|hätte|serait|aurait|sería|serían|habría|seriam?|teria)(?!\w)|'d\s|(?<!\w)бы(?!\w))"
@@ -82,7 +83,37 @@ _UNDETERMINED = (
     r"|недостаточно|невозможно|无法|没有足够)"
 )
 _REFUSES = r"(?<!\w)(?:cannot|can't|can\snot|unable\sto|won't|not\sable\sto)\s(?:help|assist|comply|support|do\sthat|fulfil|predict|forecast)"
+_NO_VALUE = (
+    r"(?<!\w)(?:undefined|meaningless|indeterminate|(?:is|are)\s(?:not|n't)\s(?:well[\s-])?defined|isn't\s(?:well[\s-])?defined|(?:has|have|with)\sno\s(?:(?:numerical|numeric|defined|finite|real|meaningful|definite|mathematical|possible|exact)\s){0,2}(?:value|meaning|result)"
+    r"|(?:cannot|can't|can\snot|could\snot|couldn't)\sbe\s(?:\w+ly\s)?(?:computed|calculated|evaluated|defined|assigned|expressed\sas\sa\snumber)|(?:does\snot|doesn't)\sexist"
+    r"|undefiniert|(?:nicht|un)\s?definiert|hat\skeinen\s(?:\w+\s)?wert|(?:existiert|gibt\ses)\snicht|(?:lässt\ssich|kann)\s(?:\w+\s)?nicht\s(?:berechn|bestimm)\w+"
+    r"|indéfinie?|(?:n'est|est)\s(?:pas|non)\sdéfinie?|n'a\s(?:pas\sde|aucune)\s(?:\w+\s)?valeur|n'existe\spas|ne\speut\s(?:pas\s)?être\s(?:calculée?|définie?)"
+    r"|(?:no\sestá|está\sin|es\sin|in)\s?definid[oa]|no\stiene\s(?:un\s|ningún\s)?valor|no\sexiste|no\s(?:se\spuede|puede)\s(?:calcular|definir|calcularse|definirse)"
+    r"|indefinit[oa]|non\s(?:è\s)?definit[oa]|non\sha\s(?:un\s|alcun\s)?valore|non\sesiste|não\s(?:está|é)\sdefinid[oa]|não\stem\svalor|não\sexiste"
+    r"|не\s(?:определен|определён)[оаы]?|не\sимеет\s(?:числового\s)?(?:значения|смысла)|не\sсуществует|нельзя\sвычислить)(?!\w)|未定义|没有意义|无意义|不存在"
+)
+"""What says that there is no number to give."""
+_NO_VALUE_STEMS = (
+    "defin", "meaning", "indeterminate", " no ", "n't", "not ", "nicht", "kein", "défini", "valeur", "pas ", "ne peut", "existe", "non ", "não", "не ",
+    "нельзя", "未定义", "意义", "不存在",
+)  # fmt: skip
+_WITHOUT_VALUE = (
+    rf"(?:(?<!\w)(?:it|this|that|(?:the|this|that|such\san?)\s(?:\w+\s)?(?:answer|result|expression|quotient|value|ratio|division|operation|quantity|calculation)"
+    rf"|(?:der|das|die|dieser|dieses|diese)\s(?:antwort|ergebnis|ausdruck|quotient|wert|division)|(?:le|la|cette|ce|l'|el|esta|este|il|lo|o|a)\s?(?:réponse|résultat|expression|quotient|division|valeur|respuesta|resultado|expresión|cociente|división|risultato|espressione|quoziente|divisione|quociente|divisão)"
+    rf"|(?:результат|выражение|частное|значение|ответ|деление))(?:'s|\s(?:is|are|remains|ist|bleibt|est|es|è|é))?|[=:{{])\s?(?:(?:therefore|thus|simply|also|daher|somit|donc|por\s(?:lo\s)?tanto|quindi|portanto|indeed)\s)?(?:{_NO_VALUE})(?=\s?(?:[.,;!)}}]|$|\n)|\s(?:because|since|as|weil|da|car|porque|perché)(?!\w))"
+)
+"""The same, of what was asked for; not of the place where a function has none."""
+_CONCEDES = r"(?<!\w)(?:although|though|while|obwohl|wobei|bien\sque|aunque|sebbene|embora|хотя)(?!\w)"
+_SINCE = r"\s*(?:since|because|as|weil|da|comme|puisque|como|porque|poiché|так\sкак|поскольку)(?!\w)"
+_SO = (
+    r"(?<!\w)(?:so|therefore|thus|hence|also|daher|somit|deshalb|donc|ainsi|por\s(?:lo\s)?tanto|así\sque|entonces|quindi|dunque|portanto|logo|поэтому|значит|следовательно)(?!\w)"
+    r"|所以|因此"
+)
 _BUT = r"(?<!\w)(?:but|however|though|although|yet|still|aber|jedoch|allerdings|mais|cependant|toutefois|pero|aunque|sin\sembargo|mas|porém|ma|però|но|однако)(?!\w)|但"
+_ANOTHER = rf"{_BUT}|\(|;|,\s(?:and|und|et|y|e|и)\s|(?<!\w)(?:because|since|weil|denn|puisque|porque|perché|поскольку)(?!\w)"
+"""Before something else than what a sentence spoke of."""
+_RETURNS = rf"{_BUT}|{_SO}|(?<!\w)(?:leaving|leaves)(?!\w)|[,:;]\s[^\W\d_]\s=\s"
+"""After something that has no value: the sentence goes on with something that has one."""
 _RESUMES = (
     r"[\s*#>(–—-]{0,6}(?:so|step|next|now|finally|therefore|thus|hence|answer|the\s(?:final\s)?answer|final|result|total|in\stotal|also|daher|somit|damit|antwort|donc|ainsi|réponse"
     r"|por\s(?:lo\s)?tanto|respuesta|así|итак|значит|ответ|所以|因此|答案)(?!\w)"
@@ -231,7 +262,22 @@ class Passage:
                 turn = caseless(_BUT).search(text, found.end(), end)
                 back = caseless(_BUT).search(text, start, found.start())
                 return (back.end() if back else start), (turn.start() if turn else end)
-        return 0, 0
+        return self._without_value(start, end)
+
+    def _without_value(self, start: int, end: int) -> tuple[int, int]:
+        """The part of a sentence that says that something has no value: `Division by zero is undefined`."""
+        text, stems = self.small, self.present(_NO_VALUE_STEMS)
+        if not stems or not any(stem in self.lower[start:end] for stem in stems):
+            return 0, 0
+        found = [*islice(caseless(_NO_VALUE).finditer(text, start, end), CUES)]
+        if not found:
+            return 0, 0
+        back = deque(caseless(_ANOTHER).finditer(text, start, found[0].start()), 1)
+        turn = caseless(_RETURNS).search(text, found[-1].end(), end)
+        stop = turn.start() if turn else end
+        if caseless(_SINCE).match(text, start) and (comma := text.find(", ", found[-1].end(), stop)) >= 0:
+            stop = comma
+        return (back[0].end() if back else start), stop
 
     def _checks(self) -> Iterator[tuple[int, int]]:
         """A check goes on until something is concluded or a fault is found."""
@@ -291,9 +337,21 @@ class Passage:
     def declines_after(self, at: int) -> bool:
         """Whether the text says after `at` that no answer can be given, and gives none then."""
         after = self.lower[at:]
-        if not any(stem in after for stem in self.present(_DECLINE_STEMS)):
-            return False
-        return caseless(_UNDETERMINED).search(self.small, at) is not None
+        if any(stem in after for stem in self.present(_DECLINE_STEMS)) and caseless(_UNDETERMINED).search(
+            self.small, at
+        ):
+            return True
+        return any(stem in after for stem in self.present(_NO_VALUE_STEMS)) and self.has_no_value(at)
+
+    def has_no_value(self, at: int) -> bool:
+        """Whether the text says after `at` that what was asked for has no value."""
+        for found in islice(caseless(_WITHOUT_VALUE).finditer(self.small, at), CUES):
+            start = self.sentence_start(found.start())
+            if not caseless(_REMARK).match(self.small, start) and not caseless(_CONCEDES).search(
+                self.small, start, found.start()
+            ):
+                return True
+        return False
 
     def gap(self, inside: list[Expression], at: int) -> str:
         """The text between an expression of a list and the one before it, in small letters."""

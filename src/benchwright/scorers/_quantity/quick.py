@@ -91,7 +91,7 @@ def _doubts() -> Triggers:
     patterns = (
         asides._NOT, asides._REFERENCE, asides._COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
         asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._OTHERS,
-        passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
+        passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),
         r"(?<!\w)(?:per|pro|je|take|plus|margin|minus|negative?|moins|menos)(?!\w)",

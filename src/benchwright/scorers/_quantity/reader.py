@@ -364,7 +364,7 @@ class _Reader:
         usable = (one for one in islice(passage.numbers.backwards(), _LOOKED_AT) if passage.is_usable(one))
         last = next(usable, None)
         if last is None:
-            return self._spelled()
+            return ReadNumber(None, "declined") if passage.has_no_value(0) else self._spelled()
         in_words = self._in_words(last.end)
         if in_words is not None:
             return in_words

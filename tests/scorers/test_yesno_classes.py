@@ -1,0 +1,127 @@
+"""boolean_yesno_strict on classes of replies: each is built from parts, so that no single sentence decides whether it is read."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tests.scorers.growth import assert_linear
+
+from benchwright.scorers import ScorerInput, boolean_yesno_strict
+
+QUESTION = "Does the contract allow early termination?"
+ANALYSES = (
+    "- Clause 4 sets a fixed term.\n- Clause 9 permits notice.",
+    "Clause 4 does not allow it. Clause 9 does.",
+    "No clause says so at first sight.",
+    "1. Is there a clause? Yes.\n2. Is it valid? No.",
+    "The contract allows a pause. It does not allow a sale.",
+)
+HEADINGS = (
+    "### Answer\n\n", "## Answer\n", "**Answer**\n\n", "**Answer:**\n\n", "Answer:\n", "# Final answer\n\n", "### Verdict\n\n", "### Conclusion\n\n", "**Antwort:**\n\n",
+    "### Antwort\n\n", "## Réponse\n\n", "### Respuesta\n",
+)  # fmt: skip
+WORDS = (
+    ("Yes", "yes"), ("**Yes**", "yes"), ("No", "no"), ("**No**", "no"), ("Yes, under clause 9.2", "yes"), ("**No**, clause 4 rules", "no"), ("Ja", "yes"), ("Nein", "no"),
+)  # fmt: skip
+
+
+def read(reply: str, question: str = QUESTION) -> str | None:
+    sample = ScorerInput(reply, True, {"question": question} if question else {})
+    return getattr(boolean_yesno_strict(sample), "extracted", None)
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_the_word_under_the_heading_of_the_answer_decides(heading: str) -> None:
+    for analysis, (word, answer), question in product(ANALYSES, WORDS, (QUESTION, "")):
+        reply = f"### Analysis\n\n{analysis}\n\n{heading}{word}."
+        assert read(reply, question) == answer, reply
+    assert read(f"{heading}No clause says so; see above.") is None
+    assert read(f"{heading}Yes and no.") is None
+    if ":" not in heading:  # with a colon it is a statement, of which the first word counts
+        assert read(f"{heading}Yes, if it is signed. No, if it is not.") is None
+
+
+@pytest.mark.parametrize("lead", ["Correction: ", "**Correction:** ", "Korrektur: "])
+def test_a_correction_is_the_verdict(lead: str) -> None:
+    leap = "Is the year 1900 a leap year in the Gregorian calendar?"
+    for first, last in (("Yes", "No"), ("No", "Yes")):
+        for doubt in (
+            "... wait, century years need 400. ",
+            ". Hmm, let me check the rule for centuries again. ",
+            "... wait, 1900 / 400 = 4.75. ",
+        ):
+            for rest in (".", ", 1900 is special.", "; the rule for centuries decides."):
+                reply = f"{first}, 1900 is divisible by 4{doubt}{lead}{last}{rest}"
+                assert read(reply, leap) == last.lower(), reply
+
+
+@pytest.mark.parametrize(
+    "adverb", ["Botanically", "Legally", "Scientifically", "Strictly", "Historically", "Biologically"]
+)
+def test_adverbs_may_lead_in_a_verdict(adverb: str) -> None:
+    fruit = "Is a tomato a fruit?"
+    for lead in (
+        (f"{adverb} speaking,", f"{adverb} speaking, yes,")
+        if adverb == "Strictly"
+        else (f"{adverb} speaking,", f"{adverb},")
+    ):
+        for word, answer in (
+            ("absolutely!", "yes"),
+            ("definitely!", "yes"),
+            ("definitely not.", "no"),
+            ("absolutely not.", "no"),
+            ("yes.", "yes"),
+            ("no.", "no"),
+        ):
+            if "yes," in lead and answer == "no":
+                continue
+            assert read(f"{lead} {word} It grows from a flower.", fruit) == answer, (lead, word)
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "denied"),
+    [
+        ("Are whales fish?", "mammals", "fish"), ("Is a whale a fish?", "a mammal", "a fish"), ("Is the cabin warm?", "cold", "warm"),
+        ("Is Toronto the capital of Canada?", "its largest city", "the capital of Canada"), ("Was Bach a painter?", "a composer", "a painter"),
+    ],
+)  # fmt: skip
+def test_what_it_is_instead_denies_what_was_asked(question: str, other: str, denied: str) -> None:
+    plural = question.startswith("Are")
+    was = "was" if question.startswith("Was") else "are" if plural else "is"
+    for subject in ("They",) if plural else ("It", "He", "That"):
+        for verb, before in product(
+            (f" {was}", "'re" if plural else "'s"),
+            ("", "They breathe air. ", "Let me explain the matter in a sentence. "),
+        ):
+            assert read(f"{before}{subject}{verb} {other}, not {denied}.", question) == "no"
+            assert read(f"{before}{subject}{verb} {denied}, not {other}.", question) != "no"
+    for reply in (
+        f"Some are {other}, not {denied}.",
+        f"The shed is {other}, not {denied}.",
+        f"Her car is {other}, not {denied}.",
+    ):
+        assert read(reply, question) is None, reply
+
+
+@pytest.mark.parametrize(
+    "lead", ["Hence ", "So ", "Thus ", "Therefore ", "Therefore, ", "Consequently, ", "As a result, "]
+)
+def test_a_conclusion_may_be_an_auxiliary(lead: str) -> None:
+    cases = (
+        ("Can sound travel through a vacuum?", "can", "can't"), ("Does it freeze well?", "does", "doesn't"), ("Is it prime?", "is", "isn't"),
+        ("Will it rain?", "will", "won't"), ("Did they win?", "did", "didn't"), ("Has it ended?", "has", "hasn't"),
+    )  # fmt: skip
+    for question, yes, no in cases:
+        who = "they" if "they" in question else "it"
+        before = "There's a rule for that, which the table above gives. "
+        assert read(f"{before}{lead}{who} {yes}.", question) == "yes"
+        assert read(f"{before}{lead}{who} {no}.", question) == "no"
+    assert read(f"There is none. {lead}they weren't.", "Can sound travel through a vacuum?") is None
+
+
+@pytest.mark.parametrize(
+    "unit", ["answer\n", "answer\nyes\n", "correction: ", "they're fish, not ", "legally, ", "hence it "]
+)
+def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
+    assert_linear(read, unit)
