@@ -51,9 +51,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         if output.as_json:
             output.json({"removed": name})
         else:
-            output.line(
-                f"the token of {name} opens nothing any more; a tab that it opened stays open until its server stops"
-            )
+            output.line(f"the token of {name} no longer works, nor does any tab that it opened")
     else:
         found = people.listed()
         if output.as_json:
