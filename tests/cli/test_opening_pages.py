@@ -34,10 +34,16 @@ def test_a_server_is_started_once_and_every_page_opens_on_it(
     first = said("show", "1", "--web")
     try:
         assert first["started"]
-        told = [said(*words) for words in (("show", "2", "--web"), ("show", "3", "--web"), ("compare", "1", "last", "--web"), ("show", "1", "2/1", "--web"))]  # fmt: skip
+        told = [said(*words) for words in (("show", "2", "--web"), ("show", "3", "--web"), ("compare", "1", "last", "--by", "a&b", "--web"), ("show", "1", "2/1", "--web"))]  # fmt: skip
         assert [(one["pid"], one["started"]) for one in told] == [(first["pid"], False)] * 4
         pages = [one["open_url"].partition("#")[2] for one in (first, *told)]
-        assert pages == ["/runs/1", "/workflows/2", "/load/3", "/compare?runs=1,3", "/runs/1/samples/2/1"]
+        assert pages == [
+            "/runs/1",
+            "/workflows/2",
+            "/load/3",
+            "/compare?runs=1,3&by=a%26b",
+            "/runs/1/samples/2/1",
+        ]
         base, _, rest = first["open_url"].partition("/?code=")
         request = urllib.request.Request(
             f"{base}/api/token", json.dumps({"code": rest.partition("#")[0]}).encode()

@@ -165,6 +165,7 @@ def test_a_comparison_is_one_file_of_every_format(
     table = (tmp_path / "c.tex").read_text(encoding="utf-8")
     assert table.count(" & ") == 6 * (len(rows) + 1)
     assert "<img" not in (tmp_path / "c.md").read_text(encoding="utf-8").replace("\\<img", "")
+    assert "\n* \n" not in (tmp_path / "c.md").read_text(encoding="utf-8")
     logged: list[str] = []
     page = chromium.new_page(viewport={"width": 420, "height": 900})
     page.on("console", lambda said: logged.append(said.text))

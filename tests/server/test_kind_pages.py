@@ -103,7 +103,8 @@ def test_a_gate_shows_what_breaks_first_with_what_was_needed_and_seen(
         headings = page.eval_on_selector_all(".rule h3", "all => all.map(e => e.textContent)")
         assert [heading.split()[-1] for heading in headings] == ["NO-GO", "INCONCLUSIVE", "GO"]
         way = page.get_by_role("link", name="Show the wrong samples with category = law")
-        assert way.get_attribute("href") == "#/runs/2/samples?by=category&value=law&verdict=wrong"
+        assert way.get_attribute("href") == "#/runs/2/samples?column=category&value=law&verdict=wrong"
+        assert "--policy policy.toml --baseline main --web" in text(page)
         fits(page)
 
 

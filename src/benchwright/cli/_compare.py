@@ -122,6 +122,8 @@ def _write(comparison: ManyRuns, path: Path, output: Output) -> None:
 
 def _open(names: list[str], arguments: Namespace, output: Output) -> int:
     """Open the page that compares runs."""
+    from urllib.parse import quote
+
     from benchwright.core import NotFoundError
     from benchwright.store import named_run
 
@@ -129,7 +131,9 @@ def _open(names: list[str], arguments: Namespace, output: Output) -> int:
         if store is None:
             raise NotFoundError(f"no run {names[0]!r}: there are no runs here yet. See: benchwright list")
         found = [named_run(store, name).id for name in names]
-    told = open_page(named_workspace(arguments), f"/compare?runs={','.join(map(str, found))}", output)
+    by = "" if arguments.by is None else f"&by={quote(arguments.by, safe='')}"
+    page = f"/compare?runs={','.join(map(str, found))}{by}"
+    told = open_page(named_workspace(arguments), page, output)
     if output.as_json:
         output.json(told)
     return 0

@@ -76,7 +76,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             _write(files[name], render(verdict), last=True)
     if arguments.web:
         page = f"/gates/{verdict.run_id}"
-        handed = "/api/handed", {"page": page, "document": verdict.to_json()}
+        document = {**verdict.to_json(), "accept_cached": arguments.accept_cached}
+        handed = "/api/handed", {"page": page, "document": document}
         told = open_page(named_or_nearest(arguments), page, output, handed=handed)
         if output.as_json:
             output.json({**told, "verdict": verdict.verdict, "exit_code": verdict.exit_code})

@@ -22,8 +22,9 @@ def plain_markdown(text: str) -> str:
 
 
 def markdown(blocks: Iterable[Block]) -> str:
-    """Blocks as Markdown, with an empty line between them. Lines are a list."""
-    return "\n".join("".join(f"{line}\n" for line in _markdown_lines(block)) for block in blocks)
+    """Blocks as Markdown, with an empty line between them. Lines are a list; empty ones are left out."""
+    written = ("".join(f"{line}\n" for line in _markdown_lines(block)) for block in blocks)
+    return "\n".join(filter(None, written))
 
 
 def _markdown_lines(block: Block) -> Iterator[str]:
@@ -41,7 +42,7 @@ def _markdown_lines(block: Block) -> Iterator[str]:
         case Divider(heading):
             yield f"### {plain_markdown(heading)}"
         case Lines(lines):
-            for pieces in lines:
+            for pieces in filter(lambda pieces: _words(pieces).strip(), lines):
                 yield f"* {plain_markdown(_words(pieces))}"
 
 

@@ -328,7 +328,7 @@ def _warnings_of(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSumma
         if summary.older_replies:
             yield (
                 f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
-                f"({reused_span(summary.reused)}); they do not show how the server answered at the time of the run"
+                f"({reused_span(summary.reused)}), which do not show how the server answered at the time of the run"
             )
         if summary.partial:
             yield f"{title_of(run)} is partial: {summary.evaluated} samples"

@@ -52,6 +52,7 @@ def _page(view: ManyRuns) -> bytes:
     from benchwright.reports.pages.report import report_page
 
     title = f"{', '.join(side.title for side in view.runs)} compared"
+    title = title[0].upper() + title[1:]
     command = "benchwright compare " + " ".join(str(side.id) for side in view.runs)
     return report_page("compare", view.to_json(), title=title, elsewhere=command)
 

@@ -1,6 +1,6 @@
 // A comparison of two to eight runs: the verdict, every difference with its interval, and what changed.
 
-import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
+import { at, figure, h, name, scrolls, section, svg, table, unseen } from "./dom.js";
 import { count, fixed, plural, score } from "./figures.js";
 
 /** @typedef {Record<string, any>} Json */
@@ -25,6 +25,9 @@ function comparisons(page) {
 
 /** A run by its title, with a link to its page if the server has it. @param {Json} side @param {boolean} linked */
 const titled = (side, linked) => (linked && side.id > 0 ? h("a", { href: `#/runs/${side.id}` }, side.title) : h("bdi", {}, side.title));
+
+/** Which runs are compared. @param {Json} comparison */
+const versus = ({ run_a: a, run_b: b }) => `${b.title} vs. ${a.title}`;
 
 /** An interval around a line at 0. @param {Json} paired @param {number} reach of the longest interval @param {string} label @param {string} style */
 function whisker(paired, reach, label, style) {
@@ -51,7 +54,7 @@ function wins({ wins: won, ties, losses: lost }) {
 /** @param {Json} paired @param {boolean} significant @param {boolean} less whether a smaller value is better */
 const verdict = (paired, significant, less) => (!significant ? "" : paired.difference > 0 === !less ? "better" : "worse");
 
-/** A table of differences, each with its picture. @param {string} label @param {string} first @param {{ name: Node | string, paired: Json | null, path: string, p: number | null,
+/** A table of differences, each with its picture. @param {string} label @param {string | Node} first @param {{ name: Node | string, paired: Json | null, path: string, p: number | null,
  *  p_path: string, significant: boolean, less: boolean, values?: (string | Node)[] }[]} rows @param {string[]} values headings of further columns */
 function differences(label, first, rows, values = []) {
   const known = rows.map(({ paired }) => paired).filter((paired) => paired !== null);
@@ -67,7 +70,7 @@ function differences(label, first, rows, values = []) {
       h("span", {}, figure(`${row.path}.wins`, count(paired.wins)), " / ", figure(`${row.path}.losses`, count(paired.losses)), " / ", figure(`${row.path}.ties`, count(paired.ties))),
       wins(paired), { text: chance(row.p), json: row.p_path }];
   });
-  return table(label, [first, ...values, "difference (95 %)", "", "won / lost / tied", "", "p"], cells, { kind: "figures differences" });
+  return table(label, [first, ...values, "difference (95 %)", unseen("difference as a picture"), "won / lost / tied", unseen("rows as a picture"), "p"], cells, { kind: "figures differences" });
 }
 
 /** What the tests of all pairs say about a run. @param {Json} page @param {Json} side */
@@ -92,7 +95,7 @@ function runsTable(page, found, linked) {
         h("span", { class: "dim" }, interval[0] === null ? "" : ` (${score(interval[0])} – ${score(interval[1])})`)),
       { text: count(side.failed ?? 0), json: side.failed === null ? undefined : `${path}.failed` }, remark(page, side)];
   });
-  return table("Runs", ["run", "model", metric ?? "", "failed", ""], rows, { texts: [1, 4] });
+  return table("Runs", ["run", "model", metric ?? unseen("metric"), "failed", unseen("remark")], rows, { texts: [1, 4] });
 }
 
 /** Two texts, with the words that only one of them has marked. @param {string} one @param {string} other @returns {[Node[], Node[]]} */
@@ -185,7 +188,7 @@ function settings({ comparison, path }) {
   const value = (/** @type {any} */ given) => (given === null ? "not set" : typeof given === "string" ? given : JSON.stringify(given));
   const rows = found.map((/** @type {Json} */ each, /** @type {number} */ place) => [each.path.replace(/^\$\./, ""),
     ...["run_a", "run_b"].map((side) => ({ text: value(each[side]), json: path("input_comparison", "differences", place, side) }))]);
-  return table("Settings that differ", ["setting", comparison.run_a.title, comparison.run_b.title], rows, { kind: "settings", texts: [1, 2] });
+  return table(`Settings that differ: ${versus(comparison)}`, ["setting", comparison.run_a.title, comparison.run_b.title], rows, { kind: "settings", texts: [1, 2] });
 }
 
 /** The metrics of one run against the first; those with equal figures once. @param {Found} found @param {boolean} times */
@@ -201,7 +204,7 @@ function metrics({ comparison, path }) {
     rows.push({ name: metric.name, paired: metric.paired, path: path("metrics", place, "paired"), p: metric.p_adjusted, p_path: path("metrics", place, "p_adjusted"),
       significant: metric.significant, less: metric.lower_is_better, values: [value("run_a"), value("run_b")] });
   }
-  return h("div", {}, differences("Metrics", "metric", rows, [comparison.run_a.title, comparison.run_b.title]),
+  return h("div", {}, differences(`Metrics: ${versus(comparison)}`, "metric", rows, [comparison.run_a.title, comparison.run_b.title]),
     equal.length ? h("p", { class: "dim" }, `Unchanged, or the same as a metric above: ${equal.join(", ")}.`) : null);
 }
 
@@ -227,16 +230,16 @@ export function compare(page, { linked = false } = {}) {
     name: `${titles.get(pair.run_b)} vs. ${titles.get(pair.run_a)}`, paired: pair.paired, path: at("pairs", place, "paired"), p: pair.p_adjusted,
     p_path: at("pairs", place, "p_adjusted"), significant: pair.significant, less: page.lower_is_better }));
   const several = found.length > 1;
-  const heading = (/** @type {Found} */ each, /** @type {string} */ words) => (several ? `${words}: ${each.comparison.run_b.title} vs. ${each.comparison.run_a.title}` : words);
+  const heading = (/** @type {Found} */ each, /** @type {string} */ words) => (several ? `${words}: ${versus(each.comparison)}` : words);
   return [
     h("p", { class: "verdict-line", "data-json": "sentence" }, page.sentence.charAt(0).toUpperCase() + page.sentence.slice(1)),
     ...(warnings.length ? [h("div", { class: "card" }, h("ul", { class: "notes" }, ...warnings.map((text) => h("li", {}, text))))] : []),
     ...section("Runs", runsTable(page, found, linked)),
-    ...section(`Every pair by ${page.metric}`, pairs.length > 1 ? differences("Every pair of runs", "", pairs) : null),
+    ...section(`Every pair by ${page.metric}`, pairs.length > 1 ? differences("Every pair of runs", unseen("pair"), pairs) : null),
     ...found.flatMap((each) => section(heading(each, "Metrics"), each.comparison.metrics?.length ? metrics(each) : null)),
     ...found.flatMap((each) => section(heading(each, "Figures"), ...(each.comparison.levels ? levels(each) : []))),
     ...(page.slices ?? []).flatMap((/** @type {Json} */ sliced, /** @type {number} */ number) => section(`By ${sliced.column}: ${titles.get(sliced.run_b)} vs. ${titles.get(sliced.run_a)}`,
-      differences(`By ${sliced.column}`, sliced.column, sliced.slices.map((/** @type {Json} */ each, /** @type {number} */ place) => ({ name: each.value ?? "(no value)", paired: each.paired,
+      differences(`By ${sliced.column}: ${titles.get(sliced.run_b)} vs. ${titles.get(sliced.run_a)}`, sliced.column, sliced.slices.map((/** @type {Json} */ each, /** @type {number} */ place) => ({ name: each.value ?? "(no value)", paired: each.paired,
         path: at("slices", number, "slices", place, "paired"), p: each.p_adjusted, p_path: at("slices", number, "slices", place, "p_adjusted"), significant: each.significant, less: page.lower_is_better ?? false }))))),
     ...found.flatMap((each) => section(heading(each, "What differs in the settings"), settings(each))),
     ...found.flatMap((each) => section(heading(each, "Changed samples"), ...flips(each, linked))),

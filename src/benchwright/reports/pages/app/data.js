@@ -1,23 +1,24 @@
 // #/data?target=…: what `check` found in a target, and its first rows as they will be sent, before anything is spent.
 
 import { get } from "./api.js";
-import { at, figure, h, scrolls, section, verdicts } from "./dom.js";
+import { at, figure, h, quoted, scrolls, section, verdicts } from "./dom.js";
 import { count, plural } from "./figures.js";
 
 const GRADES = { red: ["bad", "✗"], yellow: ["warn", "!"] };
 const NAMES = { bad: "problem", warn: "caution" };
 
-/** @param {string} heading @param {string} json @param {string} text */
-const block = (heading, json, text) => h("div", {}, h("h3", {}, heading), h("pre", { ...scrolls(heading, ""), "data-json": json }, text));
+/** @param {string} heading @param {string} line that it is of @param {string} json @param {string} text */
+const block = (heading, line, json, text) => h("div", {}, h("h3", {}, heading), h("pre", { ...scrolls(`${heading}, ${line}`, ""), "data-json": json }, text));
 
 /** One row, as it will be sent. */
 function row(sample, path) {
-  const said = (message, place) => block(`${message.role} message`, at(...path, "messages", place, "content"),
+  const line = `line ${count(sample.line)}`;
+  const said = (message, place) => block(`${message.role} message${sample.messages.length > 1 ? ` ${place + 1}` : ""}`, line, at(...path, "messages", place, "content"),
     typeof message.content === "string" ? message.content : JSON.stringify(message.content, null, 2));
-  return h("article", { class: "sample" }, h("header", {}, h("b", {}, `line ${count(sample.line)}`)),
-    h("div", { class: "texts" }, h("div", {}, ...sample.messages.map(said)), h("div", {}, block("target", at(...path, "target"), String(sample.target)),
-      sample.choices?.length ? block("choices", at(...path, "choices"), sample.choices.join("\n")) : null,
-      sample.media?.length ? block("media", at(...path, "media"), sample.media.join("\n")) : null)));
+  return h("article", { class: "sample" }, h("header", {}, h("b", {}, line)),
+    h("div", { class: "texts" }, h("div", {}, ...sample.messages.map(said)), h("div", {}, block("target", line, at(...path, "target"), String(sample.target)),
+      sample.choices?.length ? block("choices", line, at(...path, "choices"), sample.choices.join("\n")) : null,
+      sample.media?.length ? block("media", line, at(...path, "media"), sample.media.join("\n")) : null)));
 }
 
 function checked(found, place) {
@@ -44,5 +45,5 @@ export async function data({ signal, query }) {
   const all = found.checks, ready = all.filter(({ ok }) => ok).length;
   const sentence = ready === all.length ? "Everything is ready to run." : `${count(all.length - ready)} of ${plural(all.length, "check")} found a problem.`;
   return [h("h1", { tabindex: "-1" }, "Data of ", h("bdi", { "data-json": "target" }, found.target)), h("p", { class: "about" }, sentence, " Nothing was sent."),
-    ...all.flatMap(checked), ...section("Command", h("pre", scrolls("Command"), `benchwright check ${found.target} --web`))];
+    ...all.flatMap(checked), ...section("Command", h("pre", scrolls("Command"), `benchwright check ${quoted(found.target)} --web`))];
 }

@@ -51,6 +51,12 @@ export function scrolls(label, kind = "card") {
   return { class: kind, tabindex: "0", role: "region", "aria-label": label };
 }
 
+/** Words that only a reader of the screen needs, such as the heading of a column of pictures. @param {string} words */
+export const unseen = (words) => h("span", { class: "hidden" }, words);
+
+/** A word of a command, as a shell takes it. @param {string} text */
+export const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** @typedef {{ text: string, json?: string, style?: string, about?: string, span?: number }} Cell
  *  a text, its place in the JSON, its style, its meaning, and the columns that it takes */
 
@@ -62,7 +68,7 @@ function cell(tag, content, style) {
 }
 
 /** A table in a card. The first column has names, all others numbers, unless a heading says otherwise.
- *  @param {string} label @param {(string | Cell)[]} headings @param {(string | Node | Cell)[][]} rows
+ *  @param {string} label @param {(string | Node | Cell)[]} headings @param {(string | Node | Cell)[][]} rows
  *  @param {{ chosen?: number | null, kind?: string, texts?: number[] }} options the place of a row that stands out, and the columns of texts */
 export function table(label, headings, rows, { chosen = null, kind = "figures", texts = [] } = {}) {
   const style = (/** @type {number} */ place) => (place === 0 ? "first" : texts.includes(place) ? "words" : "number");

@@ -1,7 +1,7 @@
 // #/gates/5: the verdict of a gate on a run, rule by rule.
 
 import { get } from "./api.js";
-import { at, h, name, scrolls, section } from "./dom.js";
+import { at, h, name, quoted, scrolls, section } from "./dom.js";
 import { count, general, score } from "./figures.js";
 
 const STYLES = { GO: ["ok", "✓"], "NO-GO": ["bad", "✗"], INCONCLUSIVE: ["warn", "?"] };
@@ -12,7 +12,7 @@ const SAYS = { GO: "The run meets every rule.", "NO-GO": "The run breaks a rule.
 function samples(id, rule) {
   const found = /^(.+), ([^,=]+) = (.+)$/s.exec(rule.rule);
   if (found === null || rule.verdict === "GO") return null;
-  return h("p", {}, h("a", { href: `#/runs/${id}/samples?${new URLSearchParams({ by: found[2], value: found[3], verdict: "wrong" })}` }, `Show the wrong samples with ${found[2]} = ${found[3]}`));
+  return h("p", {}, h("a", { href: `#/runs/${id}/samples?${new URLSearchParams({ column: found[2], value: found[3], verdict: "wrong" })}` }, `Show the wrong samples with ${found[2]} = ${found[3]}`));
 }
 
 function rule(found, place, id) {
@@ -39,12 +39,14 @@ export async function gate(place) {
   const found = await get(`/handed?page=${encodeURIComponent(`/gates/${id}`)}`, place.signal);
   place.title = `${found.verdict}: ${found.name}, run ${id}`;
   const rows = found.rows.map((each, number) => ({ each, number })).sort((one, other) => ORDER.indexOf(one.each.verdict) - ORDER.indexOf(other.each.verdict));
+  const baseline = found.baseline ? ` --baseline ${quoted(found.baseline.replace(/^run (\d+)$/, "$1"))}` : "";
+  const command = `benchwright gate ${id} --policy ${quoted(found.policy)}${baseline}${found.accept_cached ? " --accept-cached" : ""} --web`;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${id}` }, `run ${id}`)),
     h("h1", { tabindex: "-1" }, h("span", { class: `verdict ${STYLES[found.verdict][0]}`, "data-json": "verdict" }, found.verdict), ": ", name("name", found.name), ", ", h("bdi", { "data-json": "run" }, found.run)),
-    h("p", { class: "about" }, SAYS[found.verdict], found.sentence ? ` ${found.sentence}` : "", found.baseline ? ` Compared with ${found.baseline}.` : ""),
-    ...rows.map(({ each, number }) => rule(each, number, id)),
+    h("p", { class: "about" }, SAYS[found.verdict], found.sentence ? ` ${found.sentence}.` : "", found.baseline ? ` Compared with ${found.baseline}.` : ""),
+    ...section("Rules", ...rows.map(({ each, number }) => rule(each, number, id))),
     ...section("Notes", found.notes.length ? h("div", { class: "card" }, h("ul", { class: "notes" }, ...found.notes.map((note) => h("li", {}, note)))) : null),
-    ...section("Command", h("pre", scrolls("Command"), `benchwright gate ${id} --policy ${found.policy}${found.baseline ? ` --baseline ${found.baseline}` : ""} --web`)),
+    ...section("Command", h("pre", scrolls("Command"), command)),
   ];
 }

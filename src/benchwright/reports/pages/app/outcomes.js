@@ -21,5 +21,6 @@ export function outcomes(label, all, { more = [], link = null } = {}) {
   }
   const keys = outcomes.map(([outcome, name, number, json]) =>
     h(link === null ? "span" : "a", { class: "key", href: link?.(outcome) }, h("i", { class: outcome }), `${name} `, h("span", { "data-json": json }, count(number))));
-  return [svg("svg", { class: "outcomes", role: "img", "aria-label": label }, ...parts), h("div", { class: "keys" }, ...keys), ...more];
+  const about = link === null ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }; // a picture holds no links
+  return [svg("svg", { class: "outcomes", ...about }, ...parts), h("div", { class: "keys" }, ...keys), ...more];
 }

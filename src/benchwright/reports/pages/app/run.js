@@ -1,6 +1,6 @@
 // A benchmark run: its scores, what limits them, and its samples.
 
-import { at, figure, h, scrolls, section, svg, verdicts } from "./dom.js";
+import { at, figure, h, scrolls, section, svg, unseen, verdicts } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
 
@@ -52,7 +52,7 @@ function headline(metric, alone) {
 /** @param {RunPage} page */
 function scores({ metrics, both, equal }) {
   if (!metrics.length) return h("p", { class: "dim" }, "No sample gave a score.");
-  const headings = ["metric", "value", "95 % interval", "", "n", ...(both ? ["failures as wrong"] : [])];
+  const headings = ["metric", "value", "95 % interval", unseen("interval as a picture"), "n", ...(both ? ["failures as wrong"] : [])];
   const places = ["", "number", "number", "range-cell", "number", "number"];
   const rows = metrics.map((metric, place) => {
     const json = (/** @type {string} */ key) => at(...metric.path, key);

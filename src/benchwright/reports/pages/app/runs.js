@@ -45,7 +45,7 @@ function title(run, { histories }) {
   const link = h("a", { href: pageOf(run) }, name("name", run.name));
   const points = histories[run.name] ?? [];
   const data = run.data?.name ? h("div", { class: "dim", title: `data ${run.data.hash}` }, "on ", name("data.name", run.data.name)) : null;
-  return [link, points.length > 1 ? spark(run, points) : null, data];
+  return [link, points.length > 1 && run.kind === "benchmark" ? spark(run, points) : null, data];
 }
 
 /** The headline of the last runs of this name, with this run's own marked. */

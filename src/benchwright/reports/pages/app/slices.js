@@ -1,7 +1,7 @@
 // #/runs/7/slices?by=topic: a metric of a run by the values of a column.
 
 import { get } from "./api.js";
-import { at, figure, h, name, scrolls, svg } from "./dom.js";
+import { at, figure, h, name, scrolls, svg, unseen } from "./dom.js";
 import { count, fixed, pText, score } from "./figures.js";
 import { link } from "./sample_filter.js";
 
@@ -50,7 +50,7 @@ export function slicesTable(found) {
     if (found.binned) return value;
     return h("a", { href: link(found.run_id, new URLSearchParams({ column: found.column, value }).toString()) }, h("bdi", {}, value));
   };
-  const headings = [found.column, found.metric, "95 % interval", "", "difference", "rows", "failed", "p"];
+  const headings = [found.column, found.metric, "95 % interval", unseen("interval as a picture"), "difference", "rows", "failed", "p"];
   const places = ["", "number", "number", "range-cell", "number", "number", "number", "number"];
   const notes = [
     found.slices.some(({ significant }) => significant) ? "* differs significantly from the rest" : "", found.slices.some(({ small }) => small) ? "few: fewer than 20 rows, so the interval is unreliable" : "",

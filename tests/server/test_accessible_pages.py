@@ -1,0 +1,73 @@
+"""Every page passes the rules of axe-core, wide and light as well as narrow and dark."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from test_kind_pages import VERDICT, ask, check_document
+from test_pages_in_a_browser import chromium, folder, tab
+
+import benchwright
+from benchwright import ScriptedEndpoint, runs as run_acts
+from benchwright.server import serving
+from benchwright.store import Workspace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["chromium", "folder", "tab"]
+
+FOUND = """axe.run(document, {resultTypes: ["violations"]}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`)))"""
+
+
+@cache
+def axe() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def compared(folder: Path) -> list[int]:
+    """Three runs on the same rows, in the workspace of the other pages."""
+    with (folder / "topics.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = [[f"{n}+1", str(n + 1), f"topic {n % 2}"] for n in range(30)]
+        csv.writer(file).writerows([["question", "answer", "topic"], *rows])
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for misses in (3, 9, 20):
+            replies = iter([str(n + 1) if n >= misses else "no" for n in range(30)])
+            endpoint = ScriptedEndpoint(lambda request, replies=replies: next(replies))
+            found.append(benchwright.run("topics.csv", endpoint=endpoint, parallelism=1).run_id)
+    return found
+
+
+@pytest.mark.parametrize(("width", "colors"), [(1200, "light"), (420, "dark")])
+def test_axe_finds_nothing_on_any_page(
+    folder: Path, compared: list[int], tab: Callable[..., Page], width: int, colors: Any
+) -> None:
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
+        verdict = json.loads(json.dumps(VERDICT.to_json()))
+        ask(address, "POST", "/handed", {"page": "/gates/2", "document": verdict})
+        checked = check_document("q.csv")
+        ask(address, "POST", "/handed", {"page": "/data?target=q.csv", "document": checked})
+        one, two, three = compared
+        pages = [
+            "/runs", f"/runs/{one}", f"/runs/{one}/samples", f"/runs/{one}/samples/0/0", f"/runs/{one}/slices?by=topic", "/search?q=1",
+            f"/compare?runs={one},{two}", f"/compare?runs={one},{two},{three}&by=topic", "/gates/2", "/data?target=q.csv",
+        ]  # fmt: skip
+        of = {"load": "load", "workflow": "workflows", "benchmark": "runs"}
+        pages += [f"/{of[run['kind']]}/{run['id']}" for run in ask(address, "GET", "/runs")["runs"]]
+        page = tab(address.open_url, viewport={"width": width, "height": 900}, color_scheme=colors)
+        page.evaluate(f"{axe()};0")
+        for path in dict.fromkeys(pages):
+            page.goto(f"{address.url}/#{path}")
+            page.wait_for_selector("main[aria-busy=false] h1")
+            assert page.evaluate(FOUND) == [], path
