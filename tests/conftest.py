@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 import importlib
@@ -12,8 +13,8 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -191,3 +192,34 @@ def any_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """The files of runs are in folders, then in memory, where a joined path finds nothing: both must do."""
     if request.param == "memory":
         monkeypatch.setitem(ARTIFACT_KINDS, "", MemoryPlaces().open)
+
+
+_BROWSERS = frozenset({"chromium", "opened", "shown", "tab"})
+"""Fixtures that hold a browser. Its driver keeps an event loop that looks as if it ran in this thread, even between its calls."""
+
+
+@contextmanager
+def _beside_a_browser(names: Iterable[str]) -> Iterator[None]:
+    """Hide the loop of a browser from what uses none. Which test of a file a worker begins with is chance, and so is whether a
+    browser is open by then."""
+    loop = None if _BROWSERS.intersection(names) else asyncio._get_running_loop()
+    if loop is None:
+        yield
+        return
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    with _beside_a_browser((fixturedef.argname, *fixturedef.argnames)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    with _beside_a_browser(pyfuncitem.fixturenames):
+        return (yield)
