@@ -60,6 +60,7 @@ from benchwright.results._gates.policy import (
     Policy as Policy,
 )
 from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
+from benchwright.results._history import History as History, run_history as run_history
 from benchwright.results._kinds import (
     RUN_KINDS as RUN_KINDS,
     KindRow as KindRow,

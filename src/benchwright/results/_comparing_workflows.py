@@ -192,11 +192,11 @@ def _warnings_of(a: RunRecord, b: RunRecord) -> Iterator[str]:
     for run in (a, b):
         if run.status != "completed":
             yield f"run {run.id} is not complete: {run.status}"
-    for what in (*_other_code(a, b), *_other_versions(a, b)):
+    for what in (*other_code(a, b), *_other_versions(a, b)):
         yield f"the runs {what}: a difference may come from that"
 
 
-def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
+def other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
     """Files of the program that differ: its main file, and files that it imports from its folder."""
     one, other = table_of(a.manifest.get("entry")), table_of(b.manifest.get("entry"))
     if one.get("sha256") != other.get("sha256"):

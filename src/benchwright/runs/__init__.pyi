@@ -1,7 +1,11 @@
 from benchwright.runs._calibrate import calibrate_judge as calibrate_judge
 from benchwright.runs._cancel_and_repair import diagnose as diagnose, remove_run as remove_run
 from benchwright.runs._child import ProgramProgress as ProgramProgress
-from benchwright.runs._compare import compare as compare, compare_runs as compare_runs
+from benchwright.runs._compare import (
+    compare as compare,
+    compare_runs as compare_runs,
+    harmless_settings as harmless_settings,
+)
 from benchwright.runs._functions import (
     check as check,
     rescore as rescore,

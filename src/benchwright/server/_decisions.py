@@ -1,9 +1,9 @@
-"""Handlers of what people decide by: slices of a run, and comparisons."""
+"""Handlers of what people decide by: slices of a run, comparisons, and the history of a name."""
 
 from __future__ import annotations
 
 from benchwright.core import JsonObject
-from benchwright.results import ComparisonOptions, Slices, run_slices
+from benchwright.results import ComparisonOptions, History, Slices, run_history, run_slices
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
@@ -47,5 +47,18 @@ async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
             if None not in ended:
                 state.answers.keep(question, known)
         return known
+
+    return await state.read(read)
+
+
+async def get_history(state: ServerState, call: RestCall) -> History:
+    """Get the runs of one name, oldest first, each with its headline and what changed since the run before it."""
+    query = call.query
+    if not query["name"]:
+        raise Refusal(422, "invalid", "name is missing", "name a benchmark: ?name=questions")
+
+    def read(store: Store) -> History:
+        harmless = state.acts.harmless_settings()
+        return run_history(store, query["name"], harmless, after=query["after"], limit=query["limit"])
 
     return await state.read(read)

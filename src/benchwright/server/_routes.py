@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from benchwright.core import RUN_STATUSES, VERSION, Outcome
-from benchwright.results import RUN_KINDS, SearchPage, Slices
+from benchwright.results import RUN_KINDS, History, SearchPage, Slices
 from benchwright.server import (
     _acts as acts,
     _bodies as bodies,
@@ -54,6 +54,7 @@ class Query(Struct, frozen=True):
 _AFTER = Query("after", int, None, "start after this number: `next` of the previous page")
 _LIMIT = Query("limit", int, 100, f"entries per page, at most {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only entries with this name")
+_NAMED = Query("name", str, None, "the name of the benchmark, load test or workflow")
 _STATUS = Query(
     "status",
     str,
@@ -171,6 +172,7 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/samples/{{sample_id}}/{{repeat}}", _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
+    Route("GET", "/history", _READ, decisions.get_history, Json(History), query=(_NAMED, _AFTER, _LIMIT)),
     Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _LIMIT), refusals=(404,)),
     Route("POST", f"{_RUN}/cancel", _FULL, acts.cancel, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
     Route("POST", f"{_RUN}/remove", _FULL, acts.remove, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),

@@ -155,6 +155,9 @@ class RunActs(Protocol):
     ) -> Any:
         """Compare runs."""
 
+    def harmless_settings(self) -> set[str]:
+        """Settings that change no result."""
+
     def cancel_run(self, store: Store, run: RunRecord) -> Any:
         """End a live run."""
 

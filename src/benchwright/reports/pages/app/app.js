@@ -5,6 +5,7 @@ import { enter, exchange, hasToken } from "./api.js";
 import { data } from "./data.js";
 import { h } from "./dom.js";
 import { gate } from "./gate.js";
+import { history as historyPage } from "./history.js";
 import { isLive, progressBand, watch } from "./live.js";
 import { runs } from "./runs.js";
 import { sample } from "./sample.js";
@@ -30,6 +31,7 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
   { address: /^#\/compare$/, title: "Comparison", show: servedCompare },
+  { address: /^#\/history\/([^/]+)$/, title: "History", show: historyPage },
   { address: /^#\/load\/(\d+)$/, title: "Load test", show: servedLoad, ofRun: true },
   { address: /^#\/workflows\/(\d+)$/, title: "Workflow", show: servedWorkflow, ofRun: true },
   { address: /^#\/gates\/(\d+)$/, title: "Gate", show: gate },

@@ -3,10 +3,10 @@
 import { h, svg } from "./dom.js";
 import { general } from "./figures.js";
 
-/** @typedef {{ low: number, high: number, title?: string, log?: boolean, percent?: boolean }} Axis */
+/** @typedef {{ low: number, high: number, title?: string, log?: boolean, percent?: boolean, names?: string[] }} Axis `names` stand at 0, 1, 2 and so on, instead of numbers */
 /** @typedef {[number, number]} Point */
-/** @typedef {{ name: string, points: Point[], colour: number, kind?: "line" | "step" | "area" | "dots", dashed?: boolean, labels?: string[] }} Series
- *  `labels` stand next to dots */
+/** @typedef {{ name: string, points: Point[], colour: number, kind?: "line" | "step" | "area" | "dots", dashed?: boolean, labels?: string[], intervals?: (Point | null)[] }} Series
+ *  `labels` stand next to dots, and `intervals` are bars through them */
 /** @typedef {[number, string]} Tip a value on the axis along which the nearest tip is searched, and its text */
 /** @typedef {[number, string]} Mark a value with its text */
 /** @typedef {{ title: string, x: Axis, y: Axis, series: Series[], tips: Tip[], along?: "x" | "y", wide?: boolean, note?: string,
@@ -115,11 +115,13 @@ class Drawing {
         svg("text", { x: left - 8, y, dy: ".35em", "text-anchor": "end" }, tickText(tick) + (chart.y.percent ? " %" : "")),
       ];
     });
-    const along = ticks(chart.x, chart.wide ? 8 : 5).flatMap((tick) => {
+    const most = chart.wide ? 8 : 5, names = chart.x.names, every = Math.ceil((names?.length ?? 0) / most);
+    const steps = names ? [...names.keys()].filter((number) => number % every === 0) : ticks(chart.x, most);
+    const along = steps.flatMap((tick) => {
       const x = round(this.px(tick));
       return [
         svg("line", { class: "tick", x1: x, x2: x, y1: floor, y2: floor + 4 }),
-        svg("text", { class: "below", x, y: floor + 18, "text-anchor": "middle" }, tickText(tick)),
+        svg("text", { class: "below", x, y: floor + 18, "text-anchor": "middle" }, names ? names[tick] : tickText(tick)),
       ];
     });
     return [...across, ...along, svg("line", { class: "base", x1: left, x2: right, y1: floor, y2: floor }),
@@ -155,11 +157,13 @@ class Drawing {
   }
 
   /** @param {Series} series */
-  series({ points, colour, kind = "line", dashed = false, labels = [] }) {
+  series({ points, colour, kind = "line", dashed = false, labels = [], intervals = [] }) {
     if (!points.length) return [];
     const places = points.map(([x, y]) => /** @type {Point} */ ([this.px(x), this.py(y)]));
     const style = `s${colour % 8}${dashed ? " dashed" : ""}`;
-    if (kind === "dots") return this.dots(places, labels, style);
+    const bars = intervals.flatMap((each, number) => (each === null ? [] : [svg("line", {
+      class: `whisker ${style}`, x1: round(places[number][0]), x2: round(places[number][0]), y1: round(this.py(each[0])), y2: round(this.py(each[1])) })]));
+    if (kind === "dots") return [...bars, ...this.dots(places, labels, style)];
     const drawn = path(places, kind !== "line");
     if (kind !== "area") return [svg("path", { class: `curve ${style}`, d: drawn })];
     const base = round(this.py(Math.max(0, this.chart.y.low)));
@@ -216,7 +220,8 @@ const legend = (keys) => h("div", { class: "keys" }, ...keys.map(([style, words]
 export function chart(chart) {
   const drawing = new Drawing(chart), along = chart.along ?? "x";
   const points = chart.tips.map(([value, text]) => /** @type {Tip} */ ([round(along === "x" ? drawing.px(value) : drawing.py(value)), text]));
-  const keys = chart.series.map(({ colour, dashed, name }) => /** @type {[string, string]} */ ([`s${colour % 8}${dashed ? " dashed" : ""}`, name]));
+  const named = new Map(chart.series.map(({ colour, dashed, name }) => [name, `s${colour % 8}${dashed ? " dashed" : ""}`]));
+  const keys = [...named].map(([name, style]) => /** @type {[string, string]} */ ([style, name]));
   return h("figure", { class: chart.wide ? "chart wide" : "chart" },
     h("figcaption", {}, chart.title), plot(drawing.svg(), along, points),
     chart.legend !== false && keys.length > 1 ? legend(keys) : null,

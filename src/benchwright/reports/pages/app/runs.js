@@ -16,6 +16,9 @@ const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200, AGAIN_MS = 1000;
 /** The address of a run's page. */
 export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.kind] ?? "runs"}/${run.id}`;
 
+/** The address of the history of a name. @param {string} name */
+export const historyOf = (name) => `#/history/${encodeURIComponent(name)}`;
+
 /** One row per column: its heading, the name of its style, and its cell for a run. */
 const COLUMNS = [
   ["", "choose", choose],
@@ -53,7 +56,7 @@ function spark(run, points) {
   const values = points.map(({ value }) => value), low = Math.min(...values), high = Math.max(...values);
   const x = (place) => 3 + (54 * place) / (points.length - 1), y = (value) => (high === low ? 9 : 15 - (12 * (value - low)) / (high - low));
   const own = points.findIndex(({ run_id: id }) => id === run.id);
-  return h("a", { class: "history", href: `#/history/${encodeURIComponent(run.name)}`, "aria-label": `History of ${run.name}: ${points.length} runs` },
+  return h("a", { class: "history", href: historyOf(run.name), "aria-label": `History of ${run.name}: ${points.length} runs` },
     svg("svg", { class: "spark", viewBox: "0 0 60 18", "aria-hidden": "true" },
       svg("polyline", { points: points.map(({ value }, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }),
       own < 0 ? null : svg("circle", { cx: fixed(x(own), 1), cy: fixed(y(values[own]), 1), r: 2.5 })));

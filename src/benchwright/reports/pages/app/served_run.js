@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { run } from "./run.js";
+import { historyOf } from "./runs.js";
 import { link } from "./sample_filter.js";
 import { ways as by } from "./slices.js";
 
@@ -24,7 +25,7 @@ export async function servedRun(place) {
   const found = await get(`/runs/${id}/details`, place.signal);
   const { run: about, page } = found;
   place.title = `${about.name}, run ${id}`;
-  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"));
+  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " · ", h("a", { href: historyOf(about.name) }, "History of ", h("bdi", {}, about.name)));
   if (about.kind !== "benchmark" || page === null) {
     const said = about.progress ? `${count(about.progress.done)} samples done so far.` : about.error ?? "";
     return [trail, h("h1", { tabindex: "-1" }, name("run.name", about.name), ` on `, name("run.model", about.model ?? "–")),
