@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import benchwright
 from benchmarks.replay_calls import Written, as_message, truth_reply
 from benchwright.benchmarks import BenchmarkSpec, ToolTask
-from benchwright.bfcl import CATEGORIES, define, load_evaluation
+from benchwright.bfcl import CATEGORIES, Definition, load_evaluation
 from benchwright.bfcl._categories import GROUPS, categories_of
 from benchwright.bfcl._packages import find_provider
 from benchwright.core import Row
@@ -177,7 +177,7 @@ def serving(knowing: Knowing) -> Iterator[str]:
 def replayed(task: str, workspace: Path, *, native: bool, fault: Fault = no_fault) -> benchwright.RunResult:
     """Evaluate categories against the server."""
     name = "bfclv3_ast" if native else "bfclv3_ast_prompting"
-    definition = define(name, {"task": task}, workspace)
+    definition = Definition.of(name, {"task": task}, workspace)
     assert definition is not None
     with serving(Knowing(load_evaluation(definition), fault)) as url:
         return benchwright.run(

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))  # benchmarks/ stands beside the package and is no
 
 from benchmarks.replay import Knowing, verdicts  # noqa: E402
 
-from benchwright.bfcl import define, load_evaluation  # noqa: E402
+from benchwright.bfcl import Definition, load_evaluation  # noqa: E402
 
 NAME = "bfcl_multi_turn_base"
 ROWS = 2
@@ -40,7 +40,7 @@ def test_a_sample_killed_between_its_turns_goes_on_where_it_was(
 ) -> None:
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    definition = define(NAME, {}, tmp_path)
+    definition = Definition.of(NAME, {}, tmp_path)
     assert definition is not None
     knowing = Knowing(load_evaluation(definition))
     killed, asked = threading.Event(), threading.Event()

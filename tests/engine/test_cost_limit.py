@@ -62,7 +62,7 @@ def test_max_cost_stops_in_time_and_resume_continues(capsys: pytest.CaptureFixtu
         assert (
             "stopped by --max-requests 1, counted from the resume on"
             in found["results"][0]["stopped_because"]
-        )
+        ), (code, len(server.received), found)
         code, found = run_json(capsys, "resume", "last")
         assert code == 0
         assert len(server.received) == 12

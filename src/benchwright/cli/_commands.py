@@ -69,7 +69,7 @@ COMMANDS: dict[str, Command] = {
     "export": Command(
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),
-    "compare": Command("compare A B", "compare two runs sample by sample", "_compare"),
+    "compare": Command("compare A B…", "compare two to eight runs sample by sample", "_compare"),
     "report": Command(
         "report RUN… -o FILE", "write a run, or runs compared, as a page that needs no server", "_report"
     ),

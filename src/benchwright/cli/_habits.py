@@ -31,7 +31,7 @@ _SAME: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--duration-seconds", "--time"): ("--duration",),
     ("--judge-model-name", "--grader"): ("--judge-model", "--judge-id"),
     ("-y", "--force-yes", "--assume-yes"): ("--yes",),
-    ("--html", "--report"): (),
+    ("--html", "--report"): ("--output",),
 }  # fmt: skip
 """Options of other tools, and those here that mean the same. The first ones that a command has are named."""
 _KEYS = (
@@ -63,7 +63,6 @@ _JUDGE_QUESTION = {
 """Options for the question to a judge, and the parameter of `judge_score` that they mean."""
 
 _SPARE = {
-    "compare": "compare takes two runs. Compare the others one by one: benchwright compare {first} {spare}",
     "export": "export takes one run at a time: benchwright export {spare}",
     "run": "run takes one target. For several files: benchwright run --models NAME --datasets {first} {spare} (NAME: demo, or a model "
     "of yours), or name them in a suite (docs/suites.md)",

@@ -127,7 +127,7 @@ def run_slices(store: Store, run: RunRecord, column: str, metric: str | None = N
     summary = summary_of(run)
     known = [] if summary is None else list(summary.metrics)
     name = metric or (None if summary is None else headline_of(summary))
-    if name is None:
+    if name is None or not known:
         raise UsageError(f"run {run.id} ({run.name}) has no scores to slice by {column}: it is {run.status}")
     if name not in known:
         raise NotFoundError(

@@ -198,6 +198,8 @@ class ServerState:
         self._read_store: Store | None = None
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._pinned: dict[str, str] = {}
 
     @property
     def acts(self) -> RunActs:
@@ -210,8 +212,6 @@ class ServerState:
                 "use the server that `benchwright serve` starts",
             )
         return self._acts
-        self._opening: dict[str, asyncio.Lock] = {}
-        self._pinned: dict[str, str] = {}
 
     async def read(self, reading: Callable[[Store], T]) -> T:
         """Read a list, which may take long: in a thread with its own connection, so that steps of workflows do not wait for it."""
