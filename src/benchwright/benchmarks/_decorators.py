@@ -191,7 +191,7 @@ def _key(name: object) -> str:
         raise BenchmarkError("@benchmark needs its arguments: @benchmark(name=..., dataset=..., prompt=...)")
     key = normalise_name(name) if isinstance(name, str) else ""
     if not key:
-        raise BenchmarkError(f"benchmark name {name!r} has no letter or digit in it; give it one")
+        raise BenchmarkError(f"benchmark name {name!r} has no letter (a-z) or digit in it; give it one")
     return key
 
 

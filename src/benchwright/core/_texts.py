@@ -13,15 +13,15 @@ from benchwright.core._secrets import redact
 _NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
 
 
-def normalise_name(name: str) -> str:
-    """Lower-case a name, turn everything else than letters and digits, of any script, into single `_`, none at the ends, and cut
-    it to 50.
+def normalise_name(name: str, *, any_script: bool = False) -> str:
+    """Lower-case a name, turn everything else than a-z and 0-9 into single `_`, none at the ends, and cut it to 50. `any_script`: letters
+    and digits of all scripts stay, for what is named after a file.
 
-    >>> normalise_name("My QA Benchmark!"), normalise_name("Prüfung: 数学")
-    ('my_qa_benchmark', 'prüfung_数学')
+    >>> normalise_name("My QA Benchmark!"), normalise_name("Prüfung: 数学"), normalise_name("Prüfung: 数学", any_script=True)
+    ('my_qa_benchmark', 'pr_fung', 'prüfung_数学')
     """
     name = name.lower()
-    if not name.isascii():
+    if any_script and not name.isascii():
         from unicodedata import category, normalize  # few names need it
 
         # Letters with their marks, in one spelling: some file systems take the marks of letters apart.

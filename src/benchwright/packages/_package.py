@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -108,7 +107,7 @@ def _package_name(content: Content, name: str | None) -> str:
 
 def _base(name: str) -> str:
     """A name that pip accepts, of a-z, 0-9 and `_`; a long one may be cut after an underscore."""
-    return re.sub("[^a-z0-9]+", "_", normalise_name(name)).strip("_")
+    return normalise_name(name).rstrip("_")
 
 
 def _refuse_built_in(specs: Iterable[BenchmarkSpec]) -> None:

@@ -74,7 +74,7 @@ def load_nocode(definition: NoCodeBenchmark) -> BenchmarkSpec:
     assert scorer is not None
     return BenchmarkSpec(
         name=definition.name,
-        key=normalise_name(definition.name) or "nocode",
+        key=normalise_name(definition.name, any_script=True) or "nocode",
         dataset=_dataset(definition.dataset, folder),
         prompt="",
         scorer=scorer,

@@ -126,7 +126,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     misnamed = options.output_column is not None and columns.answer not in found.columns
     return BenchmarkSpec(
         name=name,
-        key=normalise_name(name) or "questions",
+        key=normalise_name(name, any_script=True) or "questions",
         dataset=path,
         prompt="",
         scorer=scoring.scorer,

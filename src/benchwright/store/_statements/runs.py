@@ -86,7 +86,9 @@ class Runs(RunLists):
             )  # fmt: skip
             if status != "queued":
                 begin_work(connection, run_id, now)
-            place = folder or self.workspace.run_folder(run_id, normalise_name(name) or str(kind))
+            place = folder or self.workspace.run_folder(
+                run_id, normalise_name(name, any_script=True) or str(kind)
+            )
             kept = kept_path(place, root)
             self._refuse_shared(run_id, kept)
             connection.execute(
