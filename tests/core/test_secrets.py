@@ -263,10 +263,14 @@ def test_of_a_url_the_host_is_no_secret_and_the_rest_is(monkeypatch: pytest.Monk
 def test_settings_may_hold_words_and_paths_of_the_environment_but_no_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("PLACE", "/home/somebody")
+    monkeypatch.setenv("PLACE", "/somewhere/private")
     monkeypatch.setenv("WORD", "localhost")
     monkeypatch.setenv("TEAM", "team-blue-7734-x")
-    settings = {"cwd": "/home/somebody/work", "url": "http://localhost:8000", "metadata": {"key": "PLACE"}}
+    settings = {
+        "cwd": "/somewhere/private/work",
+        "url": "http://localhost:8000",
+        "metadata": {"key": "PLACE"},
+    }
     headers = {"headers": {"X-A": "${WORD}", "X-B": "${TEAM}", "X-C": "${PLACE}"}}
     assert secret_within({**settings, **headers}) is None
     assert secret_within({**settings, **headers, "body": [{"user": "of team-blue-7734-x"}]}) == (

@@ -15,6 +15,7 @@ from test_pages_in_a_browser import HOSTILE, chromium, folder, listed, tab, text
 import benchwright.runs
 from benchwright import ScriptedEndpoint
 from benchwright.core import printable
+from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
 from benchwright.results import number
 from benchwright.server import ServerAddress, serving
 from benchwright.store import Workspace, open_store
@@ -186,3 +187,30 @@ def test_the_page_draws_every_run_and_every_break(changed: Path, tab: Callable[.
         first, second = (each["run_id"] for each in document["runs"][:2])
         way = page.get_by_role("link", name=f"compare with run {first}", exact=True)
         assert way.get_attribute("href") == f"#/compare?runs={first},{second}"
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of a benchmark, then a load test of the same name."""
+    place = tmp_path_factory.mktemp("loaded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        write_rows("?")
+        run(20)
+        run(10)
+    with open_store(Workspace(place)) as store:
+        load = store.create_run(kind="load", name="q", target="q", model="m", folder=None, settings={}, manifest={})  # fmt: skip
+        sent = [RequestRecord(number=n, sent=float(n), ended=n + 1.0) for n in range(75)]
+        store.finish_run(load.id, "completed", summary=summarise(Requests.of(sent), LoadSettings()).to_json())
+    return place
+
+
+def test_the_sentence_is_about_the_benchmark_not_a_load_test_of_its_name(
+    loaded: Path, tab: Callable[..., Page]
+) -> None:
+    with serving(Workspace(loaded), acts=benchwright.runs) as (address, _):
+        page = tab(f"{address.open_url}#/history/q")
+        page.wait_for_selector("tr[data-run='3']")
+        said = page.inner_text(".verdict-line")
+        assert said.startswith("Run 2 scored 0.75"), said
+        assert "the newest of 2 runs with a result" in said

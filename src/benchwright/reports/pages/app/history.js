@@ -106,8 +106,12 @@ function row(run, place) {
 
 /** @param {History} found @param {boolean} older whether newer runs are left out */
 export function verdict(found, older) {
-  const { runs, breaks } = found;
-  const newest = runs.findLastIndex(({ headline }) => headline !== null), results = runs.filter(({ headline }) => headline !== null).length;
+  const { runs, metric } = found;
+  // A load test may have the name of a benchmark: the sentence is about the kind of runs in the picture.
+  const kind = metric === null ? null : runs.findLast(({ headline }) => headline?.name === metric)?.kind;
+  const tells = (/** @type {HistoryRun} */ run) => run.headline !== null && (kind === null || run.kind === kind);
+  const newest = runs.findLastIndex(tells), told = runs.filter(tells), results = told.length;
+  const breaks = told.filter((each) => each.breaks.length > 0).length;
   const live = runs.filter(isLive).map(({ run_id: id, status }) => ` Run ${id} is ${status}.`).join("");
   if (newest < 0) return h("p", { class: "verdict-line" }, `None of ${plural(runs.length, "run")} has a headline.${live}`);
   const run = runs[newest], json = (/** @type {string} */ key) => at("runs", newest, "headline", key), head = run.headline;
