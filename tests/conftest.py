@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -25,8 +25,12 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 import benchwright.store
 from benchwright.core._artifacts import ARTIFACT_KINDS
 from benchwright.core._secrets import forget_secrets
+from browser import driven
 from calm import calm, restored
 from memory_files import MemoryPlaces
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 KEEP_ENVIRONMENT = "TESTS_KEEP_ENVIRONMENT"
 """Set it to run tests with the variables that they are usually kept from; `make test-environment` does."""
@@ -192,6 +196,13 @@ def any_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """The files of runs are in folders, then in memory, where a joined path finds nothing: both must do."""
     if request.param == "memory":
         monkeypatch.setitem(ARTIFACT_KINDS, "", MemoryPlaces().open)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser for the tests of a file."""
+    with driven() as found:
+        yield found
 
 
 _BROWSERS = frozenset({"chromium", "opened", "shown", "tab"})

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchwright.cli import main
-from browser import driven
 from page_figures import agrees, value_at
 
 if TYPE_CHECKING:
@@ -53,12 +51,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("suite.json").write_text(json.dumps({"models": MODELS, "datasets": ["quiz.jsonl", "odd.py"]}))
         main(["run", "suite.json"])
     return place
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with driven() as found:
-        yield found
 
 
 def figures(chromium: Browser, page: Path) -> list[tuple[str, str]]:

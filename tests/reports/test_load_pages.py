@@ -31,7 +31,6 @@ from benchwright.reports.files import load
 from benchwright.results import LoadView, load_page, short
 from benchwright.results._load import limit_text, load_view
 from benchwright.results._load_verdicts import verdicts
-from browser import driven
 from waiting import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -42,12 +41,6 @@ def text_of(view: LoadView, width: int = 150) -> str:
     out = io.StringIO()
     Console(file=out, width=width, color_system=None).print(drawn(view))
     return out.getvalue()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with driven() as found:
-        yield found
 
 
 @pytest.fixture

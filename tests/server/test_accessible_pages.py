@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from test_kind_pages import VERDICT, ask, check_document
-from test_pages_in_a_browser import chromium, folder, tab
+from test_pages_in_a_browser import folder, tab
 
 import benchwright
 from benchwright import ScriptedEndpoint, runs as run_acts
@@ -22,7 +22,7 @@ from benchwright.store import Workspace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["chromium", "folder", "tab"]
+__all__ = ["folder", "tab"]
 
 FOUND = """axe.run(document, {resultTypes: ["violations"]}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
   nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`)))"""

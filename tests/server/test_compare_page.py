@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import http.client
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from benchwright.cli import main
 from benchwright.core import p_text, printable
 from benchwright.server import ServerAddress, serving
 from benchwright.store import Workspace
-from browser import driven
 from waiting import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -25,12 +23,6 @@ if TYPE_CHECKING:
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.\x07 \"'&amp;"
 ROWS = 40
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with driven() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from test_pages_in_a_browser import HOSTILE, chromium, folder, listed, tab, text
+from test_pages_in_a_browser import HOSTILE, folder, listed, tab, text
 
 import benchwright.runs
 from benchwright import ScriptedEndpoint
@@ -24,7 +24,7 @@ from waiting import PATIENCE_S
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["chromium", "folder", "tab"]
+__all__ = ["folder", "tab"]
 ROWS = 40
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from test_pages_in_a_browser import HOSTILE, chromium, folder, tab, text
+from test_pages_in_a_browser import HOSTILE, folder, tab, text
 
 from benchwright import runs as run_acts
 from benchwright.core import printable
@@ -25,7 +25,7 @@ from waiting import PATIENCE_S
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["chromium", "folder", "tab"]
+__all__ = ["folder", "tab"]
 
 
 def ask(address: ServerAddress, method: str, path: str, body: Any = None) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from test_pages_in_a_browser import chromium, tab, text
+from test_pages_in_a_browser import tab, text
 
 from benchwright.core import RunProgress
 from benchwright.server import serving
@@ -23,7 +23,7 @@ from benchwright.store import Store, Workspace, open_store
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["chromium", "tab"]
+__all__ = ["tab"]
 QUERY: dict[str, Any] = {
     "after": None, "limit": 100, "kind": None, "name": None, "model": None, "status": None, "tag": None, "data": None, "q": None,
     "sort": None, "brief": "true",

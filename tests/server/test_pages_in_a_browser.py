@@ -24,7 +24,6 @@ from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
 from benchwright.results._figures import duration, number
 from benchwright.server import ServerAddress, serving
 from benchwright.store import StepRequest, Workspace, open_store
-from browser import driven
 from stored_workflows import add_metric, begin_step, complete_step, created_workflow, finish_workflow
 from waiting import PATIENCE_S
 
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.\x00 \"'&amp;"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with driven() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
