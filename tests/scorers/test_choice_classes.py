@@ -312,3 +312,44 @@ def test_the_best_step_is_a_statement_that_may_be_taken_back() -> None:
         assert letter(f"{one}.") == x
         assert letter(f"{one}... no, sorry, that would be wrong here. {other}, as said.") == y
         assert letter(f"{one}. Wait, no. {other}.") == y
+
+
+LEFT_OPEN = (
+    "The answer could be {x} or {y}.", "I was going to say {x}.", "Options {x} ({tx}) and {y} ({ty}) both fit.", "Both {x} and {y} satisfy the definition.",
+    "On the one hand, the colour points to {x} ({tx}); on the other, the smell clearly suggests {y} ({ty}).", "{x} and {y} are both true.",
+    "{x} ({tx}) is lighter.\n{y} ({ty}) is inert.", "The text speaks for {x}, the table for {y}.", "Option {x} is correct and so is option {y}.",
+)  # fmt: skip
+UNDECIDED = (
+    "So two of the options fit, and there's no unique answer.", "The question seems to be faulty; there is no single correct option.",
+    "I couldn't choose between them.", "I find both readings equally well supported.", "Both are equally plausible.", "Neither can be excluded.",
+    "More than one option is correct.", "There are two correct answers.", "The question is ambiguous.", "It is a tie.", "It could be either.",
+    "I am torn between the two.", "I'm undecided.", "Which one is meant remains unclear.", "Es gibt zwei richtige Antworten.",
+    "Beide sind gleich plausibel.", "Die Frage ist nicht eindeutig.", "Il y a deux bonnes réponses.", "Les deux sont possibles.",
+    "La question est ambiguë.", "Hay dos respuestas correctas.", "Ambas son posibles.", "La pregunta es ambigua.", "Ci sono due risposte corrette.",
+    "Há duas respostas corretas.", "Er zijn twee juiste antwoorden.",
+)  # fmt: skip
+
+
+def test_replies_that_leave_several_options_give_no_answer() -> None:
+    cases = [
+        (f"{open_} {end}".format(x=x, y=y, tx=GASES[x], ty=GASES[y]), None)
+        for (x, y), open_, end in product(pairs(), LEFT_OPEN, UNDECIDED)
+    ]
+    assert not unlike(cases)
+
+
+def test_a_decision_after_doubts_is_read() -> None:
+    cases = [(f"{doubt} The answer is {x}.", x) for doubt, x in product(UNDECIDED, LETTERS)]
+    assert not unlike(cases)
+
+
+CORRECTIONS = (
+    "I first thought of answer {x}, but it is not {x}, it is {t}.", "J'ai d'abord pensé à la réponse {x}, mais ce n'est pas {x}, c'est {t}.",
+    "Zuerst dachte ich an Antwort {x}, aber es ist nicht {x}, sondern {t}.", "Primero pensé en la opción {x}, pero no es {x}, es {t}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_an_option_that_is_named_after_another_was_taken_back_is_the_choice(correction: str) -> None:
+    cases = [(correction.format(x=x, t=GASES[y]), y) for x, y in pairs()]
+    assert not unlike(cases)

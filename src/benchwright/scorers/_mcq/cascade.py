@@ -22,7 +22,7 @@ from benchwright.scorers._mcq.ordinals import stated_ordinals
 from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
-from benchwright.scorers._mcq.statements import Stated, asserted, statements
+from benchwright.scorers._mcq.statements import Stated, asserted, refuted, statements
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import breaks_off, next_question
@@ -261,7 +261,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         if letter is None or abstains(view, end, texts, stated=True):
             return nothing("ambiguous")
         if stated.taken_back.get(letter, -1) > start:
-            return nothing("retracted")
+            return _corrected(view, texts, stated, stated.taken_back[letter])
         method = "option_text" if by_text and rule.method != "boxed" else rule.method
         return Extraction(letter, method, rule.name, *view.span(start, end))
     weighed = _weighed(view, options)
@@ -301,6 +301,26 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+def _corrected(view: ReplyText, texts: OptionTexts, stated: Stated, begin: int) -> Extraction:
+    """The option whose text comes after the last one was taken back: `not A, but nitrogen`."""
+    named = [
+        one
+        for one in texts.named(view)
+        if one.start > begin
+        and not stated.taken_back.keys() & set(one.letters)
+        and not refuted(view, one.end)
+        and not reported(view, one.start, one.end, by_text=True)
+    ]
+    if len({letter for one in named for letter in one.letters}) != 1 or abstains(
+        view, begin, texts, stated=False
+    ):
+        return nothing("retracted")
+    rule = RULES["one_text"]
+    return Extraction(
+        named[-1].letters[0], rule.method, rule.name, *view.span(named[-1].start, named[-1].end)
+    )
 
 
 _WEIGHED = r"(?<![^\W_])(?P<letter>[A-Z])\)?\s?[:=]\s?(?:(?P<true>true)|false|null|none|-?\d*\.?\d+\s?%?(?![\w.]))(?=\s?(?:[,;}\])]|\n|$))"

@@ -121,7 +121,7 @@ def _pronoun() -> re.Pattern[str]:
 def _and_more() -> re.Pattern[str]:
     joint = r"(?:,?\s?(?:or|and|and/or)\s|\s?(?:/|&|,|或者|或是|或|和|与|及|以及)\s?)"
     return re.compile(
-        rf"{CLOSERS}{joint}(?:(?:also|perhaps|maybe|possibly|probably|or|alternatively|even|both|option|choice|选项)\s?){{0,2}}"
+        rf"{CLOSERS}(?:\s?\([^()\n]{{1,60}}\))?{joint}(?:(?:also|perhaps|maybe|possibly|probably|or|alternatively|even|both|option|choice|选项)\s?){{0,2}}"
         rf"[(\[]?(?P<letter>[A-Za-z]){NOT_PART}{_VERB}",
         re.IGNORECASE,
     )

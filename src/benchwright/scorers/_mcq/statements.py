@@ -117,10 +117,10 @@ _PREFERRED = (
     rf"[(\[]?(?P<other>[A-Z]){NOT_PART}"
 )
 _TAKEN_BACK = (
-    r"(?:(?<![^\W_])(?:not|neither|nor|eliminat(?:e|es|ed|ing)|rules?\sout|ruled\sout|ruling\sout|exclud(?:e|es|ed|ing)"
+    r"(?:(?<![^\W_])(?:not|neither|nor|nicht|pas|no\ses|non\sè|não\sé|niet|eliminat(?:e|es|ed|ing)|rules?\sout|ruled\sout|ruling\sout|exclud(?:e|es|ed|ing)"
     r"|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?|(?:misled|fooled|tricked|distracted|tempted|confused|thrown\soff)\sby|beware\sof|watch\sout\sfor|fall(?:ing)?\sfor"
     r"|careful\s(?:with|of|about)|wary\sof)\s|n't\s|cannot\sbe\s|排除|不选|不是|并非)"
-    rf"(?:the\s)?(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
+    rf"(?:the\s|la\s|die\s|het\s)?(?:(?:be|options?|choices?|letter|antwort|antwoord|réponse|respuesta|opción|risposta|resposta)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
 )
 # Not the last item of a list such as "A, B, C".
 _LAST_WORDS = (
