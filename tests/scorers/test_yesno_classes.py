@@ -125,3 +125,41 @@ def test_a_conclusion_may_be_an_auxiliary(lead: str) -> None:
 )
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     assert_linear(read, unit)
+
+
+IN_SHORT = (
+    ("Do penguins fly?", "they do", "they don't"), ("Can you divide by zero?", "you can", "you can't"), ("Can bats see?", "they can", "they cannot"),
+    ("Is glass a liquid?", "it is", "it isn't"), ("Is glass a liquid?", "it is", "it's not"), ("Did Napoleon win at Waterloo?", "he did", "he did not"),
+    ("Will the train arrive on time?", "it will", "it will not"), ("Has the contract ended?", "it has", "it hasn't"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "affirmed", "denied"), IN_SHORT)
+@pytest.mark.parametrize("lead", ["so", "therefore", "thus", "hence", "which means that", "and so"])
+def test_a_pronoun_with_the_verb_of_the_question_is_a_conclusion(
+    question: str, affirmed: str, denied: str, lead: str
+) -> None:
+    reason = "The rules are the same everywhere"
+    assert read(f"{reason}, {lead} {affirmed}.", question) == "yes"
+    assert read(f"{reason}, {lead} {denied}.", question) == "no"
+    assert read(f"{reason}; {lead} {denied} at all.", question) == "no"
+
+
+@pytest.mark.parametrize(
+    "aside", ["Some people say so", "It depends on whether it rains", "It is a matter of taste"]
+)
+@pytest.mark.parametrize(("question", "affirmed", "denied"), IN_SHORT)
+def test_a_pronoun_with_another_verb_concludes_nothing(
+    question: str, affirmed: str, denied: str, aside: str
+) -> None:
+    assert read(f"{aside}, so they might.", question) is None
+    assert read(f"{aside}, so we may.", question) is None
+
+
+@pytest.mark.parametrize("adverb", ["", "simply ", "mathematically "])
+@pytest.mark.parametrize("word", ["impossible", "not possible", "infeasible"])
+def test_what_is_called_impossible_cannot_be_done(word: str, adverb: str) -> None:
+    assert read(f"The counts differ. The tiling is {adverb}{word}.", "Can the board be tiled?") == "no"
+    assert (
+        read(f"The tiling is {adverb}{word} if two corners are missing.", "Can the board be tiled?") is None
+    )

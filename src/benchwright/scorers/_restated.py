@@ -26,6 +26,11 @@ _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actuall
 _PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
 _PRONOUN_ELSEWHERE = r"(?:(?:und|et|y|e|и|also|donc|así\sque|quindi|portanto)\s)?(?:es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
 _NEAR_PRONOUN = r"(?<!\w)(?:i|you|it|they|he|she|we)(?:\s(?:would|do|does|did|can|could|will|should|is|are|was|were|has|have)(?:n't|\snot)|\scannot|'d\snot|'re\snot|'s\snot)(?!\w)"
+_IMPOSSIBLE = r"(?:\S+\s){1,6}?(?:is|are|was|were|would\sbe|remains)\s(?:(?:thus|therefore|simply|mathematically|physically|logically)\s)?(?:im|not\s|in)(?:possible|feasible)\W*"
+_ELLIPTICAL = (
+    r"(?:it|he|she|they|you|we|i|one|this|that|there)(?:\s(?P<verb>is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)|(?P<short>'s|'re)(?=\snot))"
+    r"(?P<not>n't|'t|\snot|not)?(?:\s(?:indeed|so|either|at\sall|any\smore|anymore))?\W*"
+)
 _TURNS = (
     r"(?<!\w)(?:unless|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|if|whether|might|may|could|should|seems?|appears?|looks?|like"
     r"|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|anymore|yet"
@@ -118,10 +123,12 @@ def restates(
     """
     emphatic = _compiled(_EMPHATIC).search(clause) is not None
     clause = _compiled(_NOISE).sub("", clause).strip()
-    for form in (_permission, _nothing_says, _that_clause, _advice, _permission_elsewhere):
+    for form in (_impossible, _permission, _nothing_says, _that_clause, _advice, _permission_elsewhere):
         found = form(asked, clause, sentence, concludes)
         if found is not None:
             return found.yes
+    if marked and (short := _compiled(_ELLIPTICAL).fullmatch(clause)):
+        return _in_short(asked, short)
     if _compiled(r"(?:is|are|was|were)\sthere\s").match(asked.text):
         has = _compiled(r"(?<!\w)(?:does|do|did)\s(?:indeed\s|in\sfact\s)?have\s").search(clause)
         clause = f"there is {clause[has.end() :]}" if has else clause  # `the rule does have a basis`
@@ -152,11 +159,28 @@ def restates(
     return _said(asked, not as_asked) if _covers(asked, one) else None
 
 
+def _in_short(asked: YesNoQuestion, short: re.Match[str]) -> bool | None:
+    """What a pronoun and the question's own verb say: `so they don't`."""
+    verb = short["verb"] or {"'s": "is", "'re": "are"}[short["short"]]
+    if asked.negative or asked.judges or asked.sign < 0 or verb not in asked.auxiliary:
+        return None
+    return short["not"] is None
+
+
 class _Found(NamedTuple):
     """What a form says of the question."""
 
     yes: bool | None
     """None: nothing, and no other form is tried."""
+
+
+def _impossible(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`The tiling is impossible.`"""
+    can = _compiled(r"(?:can|could|is\sit\spossible)(?!\w)").match(asked.text)
+    if not can or not concludes or asked.negative or not _compiled(_IMPOSSIBLE).fullmatch(clause):
+        return None
+    about = {word for word, _ in signed(clause, frozenset(asked.words))} & set(asked.words)
+    return _Found(False) if about and not _compiled(_CONDITION).search(sentence) else None
 
 
 def _permission(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
