@@ -179,7 +179,7 @@ TREES = {"A": "ash tree", "B": "birch wood", "C": "cedar log", "D": "dogwood"}
         ("The answer is A. Only in the case of rain would B be correct.", "A"),
         ("The answer is A. B would be correct if it rained.", "A"),
         ("B would be correct if it rained. The answer is A.", "A"),
-        ("The answer is A unless it rains, in which case the answer is B.", "A"),
+        ("The answer is A unless it rains, in which case the answer is B.", None),
         ("A (", None),
         ('A "', None),
         ("A **", None),

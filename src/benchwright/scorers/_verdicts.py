@@ -11,6 +11,7 @@ import json
 import re
 
 from benchwright.scorers._asked import YesNoQuestion, content, leaves_open, read_question, signed
+from benchwright.scorers._conditions import GivenValue, depends, may_depend
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
 from benchwright.scorers._replies import breaks_off, listed, next_question
 from benchwright.scorers._stems import matches_at, places
@@ -198,6 +199,8 @@ def _read(text: str, asked: YesNoQuestion | None) -> bool | None:
         return None
     silent = _abstains(text, asked)
     if stated is not None and stated[0] >= silent:
+        if _by_case(text, stated[1], stated[0]):
+            return None
         if not compiled(CORRECTION).search(text, stated[0]):
             return stated[1]
         later = [
@@ -228,9 +231,28 @@ def _read(text: str, asked: YesNoQuestion | None) -> bool | None:
     if asked is not None and compiled(EITHER).search(text) and not verdicts:
         return None
     decided = _decided(text, verdicts) if asked is None else _settled(text, verdicts, asked)
-    if decided is None or supposed <= {decided} or any(_decides(one) for one in verdicts):
+    if decided is None or _by_case(text, decided):
+        return None
+    if supposed <= {decided} or any(_decides(one) for one in verdicts):
         return decided
     return None  # `If it is new, yes. If not, it does not.`
+
+
+_WORDS = (
+    r"(?<!\w)(?:(?P<yes>yes|true|correct|ja|oui|sí|sì|sim|да)|nein|non|nee|нет|false|incorrect"
+    r"|(?<!\Wsi\s)(?<!\Wse\s)(?:no|não)|(?:(?<=[,;]\s)|(?<=wise\s)|(?<=else\s)|(?<=and\s)|(?<=but\s)|(?<=sonst\s)|(?<=sten\s)|(?<=anders\s)|(?<=sinon\s))(?:not|nicht|pas|niet))(?!\w)"
+)
+"""Verdicts in two cases; `if not` names a case."""
+
+
+def _by_case(text: str, yes: bool, at: int = -1) -> bool:
+    """Whether a verdict is given for one of several cases only."""
+    if not may_depend(text):
+        return False
+    found = compiled(_WORDS).finditer(text)
+    return depends(
+        text, (GivenValue(one.start(), one.end(), one["yes"] is not None) for one in found), yes, at
+    )
 
 
 def _decides(one: SpottedVerdict) -> bool:
@@ -297,7 +319,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
         lead = text[begin : cue.end()]
         if compiled(REPORTED).search(lead) and not compiled(rf"(?<!\w){CONTRAST}").search(lead):
             continue
-        found = _after_statement(text, cue.end())
+        found = _after_statement(text, cue.end(), heading="\n" in cue[0])
         if found is not None and compiled(r"(?:n't|cannot\sbe|anything\sbut)\s?$").search(cue[0]):
             found = not found
         if found is None and text.startswith("that ", cue.end()):
@@ -324,15 +346,18 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
     return None, False
 
 
-def _after_statement(text: str, at: int) -> bool | None:
-    """What is stated at `at`: a verdict, or `not` and a verdict."""
+def _after_statement(text: str, at: int, *, heading: bool) -> bool | None:
+    """What is stated at `at`: a verdict, or `not` and a verdict; below a heading a word before a noun is none: `Yes men are bad.`"""
     found = compiled(rf"(?P<not>not\s|nicht\s|pas\s)?(?:{phrase_pattern()})(?!\w|-\w|'t)").match(text, at)
     if found is None:
         return None
     if compiled(EITHER).match(text, at):
         return None
     word = found["phrase"]
-    if not compiled(NOT_A_NOUN).match(text, found.end()) and word in BEFORE_NOUNS:
+    if not compiled(NOT_A_NOUN).match(text, found.end()) and word in (
+        *BEFORE_NOUNS,
+        "yes" if heading else "no",
+    ):
         following = compiled(r"\s([^\W\d_]+)").match(text, found.end())
         if following and following[1] not in GOES_ON_WITH:
             return None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from benchwright.scorers._conditions import GivenValue, depends, may_depend
 from benchwright.scorers._mcq.extraction import (
     NOT_INSIDE,
     NOT_PART,
@@ -260,6 +261,8 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         start, end, letter, rule, by_text, _ = stated.last
         if letter is None or abstains(view, end, texts, stated=True):
             return nothing("ambiguous")
+        if _by_case(view, options, texts, letter, start):
+            return nothing("ambiguous")
         if stated.taken_back.get(letter, -1) > start:
             return _corrected(view, texts, stated, stated.taken_back[letter])
         method = "option_text" if by_text and rule.method != "boxed" else rule.method
@@ -280,6 +283,8 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     if lone is not None:
         opens = lone.rule.name == "opening"
         if lone.letter is None or abstains(view, lone.at if opens else 0, texts, stated=opens):
+            return nothing("ambiguous")
+        if _by_case(view, options, texts, lone.letter, lone.at):
             return nothing("ambiguous")
         span = view.span(lone.at, lone.end or lone.at + 1)
         return Extraction(lone.letter, lone.rule.method, lone.rule.name, *span)
@@ -321,6 +326,21 @@ def _corrected(view: ReplyText, texts: OptionTexts, stated: Stated, begin: int) 
     return Extraction(
         named[-1].letters[0], rule.method, rule.name, *view.span(named[-1].start, named[-1].end)
     )
+
+
+def _by_case(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, letter: str, at: int) -> bool:
+    """Whether the letter at `at` is the option for one of several cases only."""
+    if not may_depend(view.lower):
+        return False
+    letters = [
+        GivenValue(found.start("letter"), found.start("letter") + 1, found["letter"])
+        for found in compiled(_ANYWHERE).finditer(view.text)
+        if found["letter"] in options
+        and found["letter"] != "I"
+        and not texts.covers(view, found.start("letter"))
+    ]
+    named = (GivenValue(one.start, one.end, one.letters[0]) for one in texts.named(view))
+    return depends(view.text, sorted([*letters, *named]), letter, at)
 
 
 _WEIGHED = r"(?<![^\W_])(?P<letter>[A-Z])\)?\s?[:=]\s?(?:(?P<true>true)|false|null|none|-?\d*\.?\d+\s?%?(?![\w.]))(?=\s?(?:[,;}\])]|\n|$))"

@@ -42,8 +42,8 @@ _NAME = (
     r"(?<![^\W_])(?!(?:this|that|it|everything|nothing|which|what|logic|wikipedia|key|theory|science|physics|intuition|instinct|reason|experience|evidence|i|we)\s)"
     r"(?-i:[A-Z][a-z]+)\s(?:said|says|claims|claimed|thinks|thought|believes|believed|insists|insisted|answered|told|wrote|argues|argued|reckons|reckoned)(?![^\W_])"
 )
-_OTHER = rf"(?<![^\W_]){_ANYBODY}{_VERBS}|{_NAME}|{_ELSE}"
-_OTHER_BEYOND = rf"(?<![^\W_]){_BEYOND}{_VERBS}|{_ELSE}"
+_OTHER = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_ANYBODY}{_VERBS}|{_NAME}|{_ELSE}"
+_OTHER_BEYOND = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_BEYOND}{_VERBS}|{_ELSE}"
 # Between their words and a statement: what follows is the reply's own.
 _OWN = (
     r"(?<![^\W_])(?:but|however|yet|though|although|actually|in\s(?:fact|reality|truth)|so|therefore|thus|hence|i|we|which|while|whereas|key|aber|sondern|doch|jedoch|tatsächlich|mais|en\s(?:fait|réalité)|donc|pero|sino"

@@ -49,6 +49,7 @@ _DIMENSIONS = tuple(
 _UNIT = r"(?P<unit>°\s?[cf]|km/h|m/s|[^\W\d_]+)(?!\w)"
 _ASKED_UNIT = rf"(?<!\w)(?:how\smany|in(?:\s(?:degrees|whole|full))?)\s{_UNIT}"
 _COUNTED = rf"\d\s?(?:degrees\s)?{_UNIT}"
+_MEASURED = rf"(?<![\w.,])[-$€£]?(?P<number>\d[\d.,]*(?<![.,]))[*\s~]{{0,3}}(?:\\?\\text\s?\{{\s?|\\[,;]\s?|degrees\s){{0,2}}{_UNIT}?"
 _SAYS_AGAIN = r"\s*(?:(?:that|this|it)(?:'s|\s(?:is|equals|would\sbe|comes\sto|works\sout\s(?:to|at)|corresponds\sto))|in\sother\swords|equivalently|or|roughly|about|converted|in\s[^\W\d_]+,)(?!\w)"
 """Begins a sentence that gives what was said in other terms."""
 _NAMED = r"(?:^|[,;]\s|(?<!\w)(?i:and|while|but|so|then|therefore|thus|hence|that)[,:]?\s)(?P<name>[A-Z][^\W\d_]+)\s(?:is|has|gets|earns|pays|owns|weighs|needs|receives|scored|scores|got|had|was|walks|walked|ran|runs|saved|saves|sold|sells|bought|makes|made|gave|ate)\s(?:now\s|exactly\s|only\s|about\s)?(?P<number>[$€£]?\d[\d,.]*(?<![,.]))"
@@ -70,10 +71,9 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
     if not isinstance(question, str) or len(text) > _LONG:
         return read_number(text, mark)
     asked, said = _asked_part(question), text.rstrip()
-    if (unit := _asked_unit(asked.lower())) is not None and (kept := _without_conversions(said, unit)) < len(
-        said
-    ):
-        return read_number(said[:kept], mark)
+    if (unit := _asked_unit(asked.lower())) is not None:
+        found = read_number(said[: _without_conversions(said, unit)], mark)
+        return ReadNumber(None, "units") if _in_other_unit(said, found, unit) else found
     found = read_number(text, mark)
     if found.rule == "several" and (number := _of_asked(said, asked)) is not None:
         return read_number(number, mark)._replace(rule="concluded")
@@ -113,7 +113,21 @@ def _without_conversions(text: str, unit: str) -> int:
     before = [
         names.get(one["unit"].replace(" ", "")) for one in caseless(_COUNTED).finditer(text[:start].lower())
     ]
+    before = [one for one in before if one]  # of the same kind
     return start if before and before[-1] == unit else len(text)
+
+
+def _in_other_unit(text: str, found: ReadNumber, unit: str) -> bool:
+    """Whether a reply gives the number that was read in another unit of the same kind only: `3 hours` where minutes are asked."""
+    if found.number is None:
+        return False
+    names = next(names for names in _DIMENSIONS if unit in names.values())
+    given = {
+        names.get(one["unit"].replace(" ", ""), unit) if one["unit"] else unit
+        for one in caseless(_MEASURED).finditer(text.lower())
+        if (value := read_number(one["number"]).number) is not None and value.value == found.number.value
+    }
+    return bool(given) and unit not in given
 
 
 def _of_asked(text: str, asked: str) -> str | None:

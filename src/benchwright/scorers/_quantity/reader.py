@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
+from benchwright.scorers._conditions import GivenValue, depends, may_depend
 from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
@@ -171,8 +172,16 @@ class _Reader:
         for find in (self._marked, self._boxed, self._stated, self._opening, self._last):
             found = find()
             if found is not None:
-                return found
+                return ReadNumber(None, "several") if self._depends(found) else found._replace(at=-1)
         return ReadNumber(None, "not_found")
+
+    def _depends(self, found: ReadNumber) -> bool:
+        """Whether the number is given for one of several cases only."""
+        if found.number is None or not may_depend(self._passage.lower):
+            return False
+        numbers = self._passage.numbers.between(0, len(self._text))
+        values = (GivenValue(one.start, one.end, one.number.value) for one in numbers if one.number)
+        return depends(self._text, values, found.number.value, found.at)
 
     def beside(self, concluded: Number, reasoning: _Reader) -> ReadNumber | None:
         """What was concluded, if the only sentence with numbers gives it beside numbers that are given in the reasoning."""

@@ -19,6 +19,8 @@ class ReadNumber(NamedTuple):
     rule: str
     """How it was found: `marked` (####), `boxed`, `stated` ("answer is"), `opening`, `concluded` or `last_number`; without
     a number the reason: `not_found` or a key of `UNREAD`."""
+    at: int = -1
+    """Where it stands in the plain text while that is read; else -1."""
 
 
 _TOTALS = (
@@ -524,7 +526,7 @@ class Results:
             # Of `1/3 ≈ 0.333` both count; of `100 cm = 1 m` it is not clear which one does.
             same = [one for one in numbers[:-1] if _agree(one, last)]
             last = last._replace(same=tuple(_scaled(one, last) for one in same))
-        return ReadNumber(last, rule)
+        return ReadNumber(last, rule, sides[-1].start)
 
 
 _FINEST = Fraction(1, 10**12)
