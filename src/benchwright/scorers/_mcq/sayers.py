@@ -75,7 +75,7 @@ _UNDECIDED = (
     r"|(?<![^\W_])(?:question|wording)\s(?:is|seems|looks|appears)\s(?:to\sbe\s)?(?:faulty|flawed|ambiguous|not\sunambiguous)(?!\w)"
     r"|(?<![^\W_])it(?:'s|\sis)\sa\s(?:tie|toss-?up|draw)(?!\w)|(?<![^\W_])(?:it\s)?could\sbe\seither(?=\s?(?:[.,;!\n]|$))|(?<![^\W_])(?:torn\sbetween|undecided)(?!\w)"
     r"|(?<=[;,])\s(?:but\s|and\s)?on\sthe\sother(?:\shand|\sside)?,?\s|(?<=[;,])\s(?:andererseits|de\sl'autre|d'autre\spart|por\s(?:el\sotro|otro\slado|otra\sparte|outro\slado)|dall'altr[ao]|anderzijds)(?!\w)"
-    r"|(?<![^\W_])(?:remains|is)\s(?:unclear|undecided|open)(?=\s?(?:[.,;!\n]|$))"
+    r"|(?<![^\W_])(?<!thing\s)(?:remains|is)\s(?:unclear|undecided|open)(?=\s?(?:[.,;!\n]|$))"
     r"|(?<![^\W_])zwei\s(?:richtige|korrekte|mögliche)\s(?:antworten|lösungen)|(?<![^\W_])beide\s(?:\w+\s)?(?:gleich|gleichermaßen)\s\w+|(?<![^\W_])frage\sist\s(?:\w+\s)?(?:nicht\seindeutig|mehrdeutig|unklar)(?!\w)"
     r"|(?<![^\W_])deux\s(?:bonnes\s|réponses\s)(?:réponses|correctes|possibles)|(?<![^\W_])les\sdeux\s(?:sont|réponses\ssont)\s(?:\w+\s)?(?:possibles|correctes|justes|plausibles)|(?<![^\W_])question\sest\sambigu"
     r"|(?<![^\W_])(?:dos|due|duas)\s(?:respuestas|risposte|respostas)\s(?:correctas|corrette|corretas|posibles|possibili|possíveis)|(?<![^\W_])(?:ambas|entrambe|ambos)\s(?:son|sono|são)\s(?:\w+\s)?(?:posibles|possibili|possíveis|correctas|corrette|corretas)"
