@@ -101,7 +101,9 @@ async def _record(store: Store, place: Path, number: int, rows: int, order: str)
         await writer.append(steps)
     await writer.close()
     count = rows // repeats * repeats
-    store.finish_run(made.id, "completed", summary=_summary(sums, rows // repeats, repeats, count).to_json())
+    store.finish_run(
+        made.id, "completed", summary=summary_of_sums(sums, rows // repeats, repeats, count).to_json()
+    )
 
 
 def _steps(index: int, repeat: int, row: int, scores: dict[str, object]) -> tuple[StepValues, ...]:
@@ -119,7 +121,8 @@ def _steps(index: int, repeat: int, row: int, scores: dict[str, object]) -> tupl
     return record.to_steps()
 
 
-def _summary(sums: Aggregator, rows: int, repeats: int, count: int) -> RunSummary:
+def summary_of_sums(sums: Aggregator, rows: int, repeats: int, count: int) -> RunSummary:
+    """The summary of a run in which every sample was scored."""
     metrics = {
         name: MetricSummary(
             value=each.mean,

@@ -205,3 +205,29 @@ def test_a_run_prints_its_slices(
     assert json.loads(told.out)["results"][0]["status"] == "completed"
     assert "cannot be sliced" in told.err
     assert "Columns: answer, question, topic" in told.err
+
+
+_FEW_DIGITS = st.integers(-300, 300).map(lambda number: number / 100)
+_ROWS = st.lists(_FEW_DIGITS, min_size=1, max_size=4)
+
+
+@given(_ROWS, _ROWS, st.integers(20, 40), st.integers(20, 40))
+def test_groups_without_a_spread_are_not_tested_however_sums_round(
+    one: list[float], other: list[float], rows: int, more: int
+) -> None:
+    """All rows of a group have the same values, in any order, so that their means are equal."""
+    samples: list[tuple[Any, float | None]] = [
+        ({"group": group, "row": row}, value)
+        for group, values, count in (("one", one, rows), ("other", other, more))
+        for row in range(count)
+        for value in (*values[row % len(values) :], *values[: row % len(values)])
+    ]
+    found = slices_of(Samples(samples), "group", "m", run_id=1)
+    if found.test == "welch":
+        assert [each.p_value for each in found.slices] == [None, None]
+
+
+@pytest.mark.parametrize("column", ['a"b', "a\\b", "a\nb", "ü", ""])
+def test_a_column_with_any_name_can_be_sliced(column: str) -> None:
+    found = slices_of(Samples([({column: "x"}, 1.0), ({column: "y"}, 0.0)]), column, "m", run_id=1)
+    assert [each.value for each in found.slices] == ["y", "x"]

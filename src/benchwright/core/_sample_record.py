@@ -241,6 +241,11 @@ class SampleRecord(Struct, frozen=True):
         return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
 
     @staticmethod
+    def key(field: str) -> str:
+        """The key of a field in the text of a score, for those who read it alone."""
+        return _KEYS[field]
+
+    @staticmethod
     def columns(texts: Sequence[bytes]) -> RecordColumns:
         """The fields of many texts of scores as columns."""
         return RecordColumns(texts, _KEYS)

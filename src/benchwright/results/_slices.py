@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, compress, islice
-from math import isfinite
-from typing import Any, Protocol
+from contextlib import suppress
+from itertools import compress, islice
+from math import isfinite, isnan
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -20,7 +22,6 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     NotFoundError,
-    RecordColumns,
     SampleRecord,
     UsageError,
     as_json,
@@ -33,7 +34,15 @@ from benchwright.core import (
 from benchwright.results._figures import headline_of, summary_of
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._samples import StoreSamples
-from benchwright.stats import FEWEST, RowSums, ScoreAccumulator, ScoreSummary, compare_groups, holm
+from benchwright.stats import (
+    FEWEST,
+    RowSums,
+    ScoreAccumulator,
+    ScoreSummary,
+    answers_summary,
+    compare_groups,
+    holm,
+)
 from benchwright.store import RunRecord, Store, labels_of as labels_of, value_in as value_in
 
 MOST_SLICES = 200
@@ -139,10 +148,11 @@ def run_slices(store: Store, run: RunRecord, column: str, metric: str | None = N
 
 def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less: bool = False) -> Slices:
     """Slice the samples of a run by a column. `less`: a smaller mean is the better one. Raises as `run_slices`."""
-    labels, samples = _Labels(column), _Samples()
+    labels, samples = _Labels(column), _Samples(metric)
     for hashes, rows, records in _blocks(source):
         labels.add(rows)
-        samples.add(hashes, records, metric)
+        samples.add(hashes, records)
+    samples.count_rows(source)
     if not labels.found:
         known = labels.names
         there = listed(sorted(known), _MOST_NAMED) if known else "none that are recorded"
@@ -220,41 +230,57 @@ def _corrected(
     return [None if each is None else next(adjusted) for each in tested], len(p_values)
 
 
-def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes | None], RecordColumns]]:
+def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes | None], Sequence[bytes]]]:
     samples = source.rows_scored()
     while block := list(islice(samples, _BLOCK)):
         hashes, rows, records = zip(*block, strict=True)
-        yield hashes, rows, SampleRecord.columns(records)
+        yield hashes, rows, records
 
 
 class _Samples:
     """One metric of the samples of a run."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[bytes, int] = {}
-        """The number of each cluster, by the hash of its row."""
+    def __init__(self, metric: str) -> None:
+        self._metric = metric
+        self._decode = _decoder(SampleRecord.key("scores"), metric)
+        self._hashes = array("q")
+        """A number for each row's hash: rows with different ones differ."""
         self.clusters = array("i")
-        """The cluster of each sample."""
+        """The cluster of each sample, if a row has several."""
         self.values = array("d")
         """The value of each sample; of one without a value, NaN."""
         self.failed = bytearray()
         """Of each sample, 1 if it failed."""
 
-    def add(self, hashes: Sequence[bytes], records: RecordColumns, metric: str) -> None:
-        numbers = self.numbers
-        for digest in hashes:
-            if digest not in numbers:
-                numbers[digest] = len(numbers)
-        self.clusters.extend(map(numbers.__getitem__, hashes))
-        scores = records.column("scores")
-        try:
-            values = [given[metric] for given in scores]
-        except (KeyError, TypeError):  # some failed, or have no such score
-            values = [None if given is None else given.get(metric) for given in scores]
+    def add(self, hashes: Sequence[bytes], records: Sequence[bytes]) -> None:
+        self._hashes.extend(map(hash, hashes))
+        values = self._plain(records)
+        if values is None:
+            scores = SampleRecord.columns(records).column("scores")
+            values = [None if given is None else given.get(self._metric) for given in scores]
+            self.failed.extend([given is None for given in scores])
+        else:
+            self.failed.extend(bytes(len(values)))
         if not set(map(type, values)) <= _NUMBERS:
             values = [value if type(value) in _NUMBERS else _NAN for value in values]
         self.values.extend(values)
-        self.failed.extend([given is None for given in scores] if None in scores else bytes(len(scores)))
+
+    def _plain(self, records: Sequence[bytes]) -> list[Any] | None:
+        """The values, read alone, in a third of the time; None if a sample failed or a record needs a patient reader."""
+        if self._decode is None:
+            return None
+        try:
+            return [record.value.value for record in self._decode(b"[%b]" % b",".join(records))]
+        except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError):
+            return None
+
+    def count_rows(self, source: RowReader) -> None:
+        """Find the samples of the same row: their clusters. Only if there are any, the hashes are read again."""
+        if len(set(self._hashes)) == len(self._hashes):
+            return
+        numbers: dict[bytes, int] = {}
+        for digest, _, _ in source.rows_scored():
+            self.clusters.append(numbers.setdefault(digest, len(numbers)))
 
     @property
     def failures(self) -> int:
@@ -264,13 +290,28 @@ class _Samples:
     @property
     def once(self) -> bool:
         """Whether every row has one sample."""
-        return len(self.numbers) == len(self.clusters)
+        return not self.clusters
 
     @property
     def origin(self) -> float:
         """About the mean of all values: sums of distances from it lose fewer digits."""
         known = [value for value in islice(self.values, 1000) if value == value]
         return sum(known) / len(known) if known and not {*known} <= {0.0, 1.0} else 0.0
+
+
+def _decoder(*path: str) -> Callable[[bytes], list[Any]] | None:
+    """Reads a JSON list of tables with nothing but one value of each, to which the path leads: `.value` for every part of it. None
+    if a part has characters that such a reader cannot have."""
+    kind: Any = Any
+    for part in reversed(path):
+        try:
+            kind = (
+                msgspec.defstruct("Read", [("value", kind, UNSET)], rename={"value": part}, gc=False) | None
+            )
+        except ValueError:
+            return None
+    decode: Callable[[bytes], list[Any]] = msgspec.json.Decoder(list[kind]).decode
+    return decode
 
 
 _NAN = float("nan")
@@ -280,64 +321,63 @@ def _gathered(
     samples: _Samples, groups: _Groups, count: int, *, share: bool
 ) -> list[tuple[RowSums, ScoreSummary | None, int]]:
     """The sums, the summary and the number of failures of each group; those of all samples last."""
-    values = [array("d") for _ in range(count)]
-    clusters = [array("i") for _ in range(count)]
-    failed = [0] * count
-    of_code = groups.of_code
-    for code, cluster, value, lost in zip(
-        groups.codes, samples.clusters, samples.values, samples.failed, strict=True
-    ):
-        for place in of_code[code]:
-            if value == value:
-                values[place].append(value)
-                clusters[place].append(cluster)
-            elif lost:
-                failed[place] += 1
-    known = [value == value for value in samples.values]
-    values.append(array("d", compress(samples.values, known)))
-    clusters.append(array("i", compress(samples.clusters, known)))
-    failed.append(samples.failures)
-    origin, once = samples.origin, samples.once
-    return [
-        (*_summed(each, among, origin, once=once, share=share), lost)
-        for each, among, lost in zip(values, clusters, failed, strict=True)
+    # By codes first, of which each sample has one: a group may have several, and a code several groups.
+    values = [array("d") for _ in groups.of_code]
+    clusters = [array("i") for _ in groups.of_code]
+    for code, value in zip(groups.codes, samples.values, strict=True):
+        values[code].append(value)
+    if not samples.once:
+        for code, cluster in zip(groups.codes, samples.clusters, strict=True):
+            clusters[code].append(cluster)
+    lost = Counter(compress(groups.codes, samples.failed))
+    members: list[list[int]] = [[] for _ in range(count)]
+    for code, places in enumerate(groups.of_code):
+        for place in places:
+            members[place].append(code)
+    sums = _Sums(samples.origin, once=samples.once, share=share)
+    found = [
+        (*sums.of(_joined(values, codes), _joined(clusters, codes)), sum(lost[code] for code in codes))
+        for codes in members
     ]
+    return [*found, (*sums.of(samples.values, samples.clusters), samples.failures)]
 
 
-def _summed(
-    values: array[float], clusters: array[int], origin: float, *, once: bool, share: bool
-) -> tuple[RowSums, ScoreSummary | None]:
-    if not values:
-        return RowSums(), None
-    if not once:  # the values of a row must follow each other
-        order = sorted(range(len(values)), key=clusters.__getitem__)
-        values = array("d", map(values.__getitem__, order))
-        clusters = array("i", map(clusters.__getitem__, order))
-    scores = ScoreAccumulator(share=share)
-    for start in range(0, len(values), _BLOCK):
-        scores.extend(values[start : start + _BLOCK], clusters[start : start + _BLOCK])
-    return _row_sums(values, clusters, origin, once=once), scores.summary()
+def _joined(parts: Sequence[array[Any]], places: Sequence[int]) -> array[Any]:
+    first, *others = (parts[place] for place in places)
+    for other in others:
+        first = first + other
+    return first
 
 
-def _row_sums(values: Sequence[float], clusters: Sequence[int], origin: float, *, once: bool) -> RowSums:
-    sums = RowSums(values=len(values), ones=values.count(1.0), zeros=values.count(0.0))
-    if once and sums.ones + sums.zeros == sums.values and not origin:
-        sums.rows, sums.sizes = sums.values, float(sums.values)
-        sums.total = sums.squares = sums.products = float(sums.ones)
-        return sums
-    last, total, size = -1, 0.0, 0
-    for cluster, value in chain(zip(clusters, values, strict=True), [(-2, origin)]):
-        if cluster != last:
-            if size:
-                sums.rows += 1
-                sums.total += total
-                sums.squares += total * total
-                sums.products += total * size
-                sums.sizes += size * size
-            last, total, size = cluster, 0.0, 0
-        total += value - origin
-        size += 1
-    return sums
+class _Sums:
+    """Sums up groups of samples."""
+
+    def __init__(self, origin: float, *, once: bool, share: bool) -> None:
+        self._origin, self._once, self._share = origin, once, share
+
+    def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, ScoreSummary | None]:
+        """The sums and the summary of some samples. Those without a value count as nothing."""
+        ones, zeros = values.count(1.0), values.count(0.0)
+        known_answers = self._once and not self._origin and ones + zeros > 0
+        if known_answers and ones + zeros + sum(map(isnan, values)) == len(values):  # a count says it all
+            return RowSums.of_answers(ones, zeros), answers_summary(ones, zeros, share=self._share)
+        if any(map(isnan, values)):
+            known = [value == value for value in values]
+            values = array("d", compress(values, known))
+            clusters = array("i", compress(clusters, known))
+        if not values:
+            return RowSums(), None
+        if not self._once:  # the values of a row must follow each other
+            order = sorted(range(len(values)), key=clusters.__getitem__)
+            values = array("d", map(values.__getitem__, order))
+            clusters = array("i", map(clusters.__getitem__, order))
+        scores = ScoreAccumulator(share=self._share)
+        for start in range(0, len(values), _BLOCK):
+            part = values[start : start + _BLOCK]
+            scores.extend(
+                part, range(start, start + len(part)) if self._once else clusters[start : start + _BLOCK]
+            )
+        return RowSums.of(values, None if self._once else clusters, self._origin), scores.summary()
 
 
 class _Groups(Struct):
@@ -354,9 +394,7 @@ class _Labels:
 
     def __init__(self, column: str) -> None:
         self._column = column
-        row: Any = msgspec.defstruct("Row", [("value", Any, UNSET)], rename={"value": column})
-        self._decode: Callable[[bytes], list[Any]] = msgspec.json.Decoder(list[row | None]).decode
-        self._plain = "." not in column
+        self._decode = None if "." in column else _decoder(column)
         self._codes: dict[Any, int] = {}
         """The code of each value; texts, numbers and lists of them as tuples."""
         self._of_samples = array("i")
@@ -381,6 +419,10 @@ class _Labels:
             self._numbers.extend(map(self._number, values))
             return
         codes = self._codes
+        if set(map(type, values)) == {str}:
+            with suppress(KeyError):  # most blocks have no new value
+                self._of_samples.extend([codes[value] for value in values])
+                return
         found = []
         for value in values:
             key: Any = (value, value.__class__) if value.__class__ is not str else value
@@ -398,26 +440,28 @@ class _Labels:
 
     def _values(self, rows: Sequence[bytes | None]) -> list[Any]:
         """The value of each row; UNSET for a row without one."""
-        texts = [b"null" if row is None else row for row in rows]
-        if self._plain:
-            try:
-                decoded = self._decode(b"[%b]" % b",".join(texts))
-                values = [UNSET if row is None else row.value for row in decoded]
-            except (
-                msgspec.MsgspecError,
-                UnicodeDecodeError,
-            ):  # a row that is no table, or text that is not valid
-                pass
-            else:
-                self.found = self.found or any(value is not UNSET for value in values)
-                if not self.found:
-                    self._learn(texts)
-                return values
-        values = [value_in(row, self._column) for row in load_each(texts, exact=True)]
+        texts = (
+            [b"null" if row is None else row for row in rows]
+            if None in rows
+            else cast("Sequence[bytes]", rows)
+        )
+        values = self._plain(texts)
+        if values is None:
+            values = [value_in(row, self._column) for row in load_each(texts, exact=True)]
         self.found = self.found or any(value is not UNSET for value in values)
         if not self.found:
             self._learn(texts)
         return values
+
+    def _plain(self, texts: Sequence[bytes]) -> list[Any] | None:
+        """The values, read alone; None for a row that is no table, or text that is not valid."""
+        if self._decode is None:
+            return None
+        try:
+            decoded = self._decode(b"[%b]" % b",".join(texts))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+        return [UNSET if row is None else row.value for row in decoded]
 
     def _learn(self, texts: Sequence[bytes]) -> None:
         for row in load_each(texts, exact=True):
@@ -486,7 +530,7 @@ def _bins(numbers: Sequence[float]) -> tuple[list[str | None], _Groups]:
     )
     if len(known) < len(numbers):
         names.append(None)
-    return names, _Groups(codes, [(place,) for place in range(len(starts) + 1)])
+    return names, _Groups(codes, [(place,) for place in range(len(names))])
 
 
 def _below(ordered: Sequence[float], start: float) -> int:

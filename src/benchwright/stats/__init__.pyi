@@ -1,4 +1,8 @@
-from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator, ScoreSummary as ScoreSummary
+from benchwright.stats._accumulator import (
+    ScoreAccumulator as ScoreAccumulator,
+    ScoreSummary as ScoreSummary,
+    answers_summary as answers_summary,
+)
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (
     Agreement as Agreement,

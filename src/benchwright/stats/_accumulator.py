@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from itertools import islice
-from math import fsum, inf, sqrt
+from math import fsum, inf, isfinite, sqrt
 from operator import eq
 from typing import NoReturn
 
@@ -76,6 +76,38 @@ class _Spread(Struct, frozen=True):
             z=z,
         )
 
+    def summary(self) -> ScoreSummary:
+        """All statistics."""
+        low, high, interval = self.interval(Z_95)
+        stddev = sqrt(self.squares / self.n)
+        return ScoreSummary(
+            count=self.n,
+            mean=self.mean,
+            stddev=stddev,
+            stderr=stddev / sqrt(self.n),
+            sample_stderr=self.stderr,
+            ci_low=low,
+            ci_high=high,
+            min=self.ends[0],
+            max=self.ends[1],
+            clusters=self.clusters,
+            interval=interval,
+        )
+
+
+def answers_summary(ones: int, zeros: int, *, share: bool = True) -> ScoreSummary:
+    """The summary of so many ones and zeros, each of another cluster: that of a `ScoreAccumulator`, without looking at them.
+
+    >>> round(answers_summary(3, 1).mean, 2)
+    0.75
+    """
+    n = ones + zeros
+    mean, squares = ones / n, ones * zeros / n
+    third = ones / n - 3 * mean * squares / n - mean * mean * mean
+    stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
+    ends = (float(not zeros), float(ones > 0))
+    return _Spread(n, mean, squares, stderr, float(n), third, n, True, ends, share).summary()
+
 
 LARGEST = 1e150
 """Values must be smaller than this, so that the sum of their squares stays finite."""
@@ -85,7 +117,12 @@ _PENDING = 4096
 
 def fit(values: Sequence[float]) -> bool:
     """Whether all of the values can be averaged."""
-    return set(map(type, values)) <= {bool} or all(-LARGEST < value < LARGEST for value in values)
+    if not values or set(map(type, values)) <= {bool}:
+        return True
+    try:
+        return all(map(isfinite, values)) and min(values) > -LARGEST and max(values) < LARGEST
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 class ScoreAccumulator:
@@ -175,22 +212,7 @@ class ScoreAccumulator:
         Raises:
             ValueError: there are no values.
         """
-        known = self._spread()
-        low, high, interval = known.interval(Z_95)
-        stddev = sqrt(known.squares / known.n)
-        return ScoreSummary(
-            count=known.n,
-            mean=known.mean,
-            stddev=stddev,
-            stderr=stddev / sqrt(known.n),
-            sample_stderr=known.stderr,
-            ci_low=low,
-            ci_high=high,
-            min=float(self._min),
-            max=float(self._max),
-            clusters=known.clusters,
-            interval=interval,
-        )
+        return self._spread().summary()
 
     def interval(self, z: float) -> tuple[float | None, float | None]:
         """Return the mean's interval at the level given as a normal quantile. Raises ValueError if there are no values."""

@@ -5,7 +5,11 @@ Rows are independent of each other; several values of one row are not, so every 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import groupby
 from math import exp, lgamma, log, log1p, sqrt
+from operator import itemgetter, mul
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -36,10 +40,59 @@ class RowSums(Struct):
     zeros: int = 0
     """Values that are 0."""
 
+    means: dict[float | Fraction, int] | None = {}
+    """Rows by their exact mean, while there are at most two means; None if there are more. Sums of floats cannot tell that all
+    rows are equal: their rounding errors look like a spread."""
+
+    @classmethod
+    def of_answers(cls, ones: int, zeros: int) -> RowSums:
+        """The sums of rows with one value each, 1 or 0."""
+        count, right = ones + zeros, float(ones)
+        means: dict[float | Fraction, int] = {
+            mean: rows for mean, rows in ((1.0, ones), (0.0, zeros)) if rows
+        }
+        return cls(count, count, right, right, right, float(count), ones, zeros, means)
+
+    @classmethod
+    def of(cls, values: Sequence[float], clusters: Sequence[int] | None, origin: float) -> RowSums:
+        """The sums of rows; `clusters`: the row of each value, those of a row after each other. None: one value each."""
+        sums = cls(values=len(values), ones=values.count(1.0), zeros=values.count(0.0))
+        if clusters is None:
+            apart = [value - origin for value in values]
+            sums.rows, sums.sizes = len(apart), float(len(apart))
+            sums.total = sums.products = sum(apart)
+            sums.squares = sum(map(mul, apart, apart))
+            sums.means = _few(values)
+            return sums
+        rows = [
+            [value for _, value in row]
+            for _, row in groupby(zip(clusters, values, strict=True), itemgetter(0))
+        ]
+        for row in rows:
+            total, size = sum(value - origin for value in row), len(row)
+            sums.rows += 1
+            sums.total += total
+            sums.squares += total * total
+            sums.products += total * size
+            sums.sizes += size * size
+        sums.means = _few(map(_exact_mean, rows))
+        return sums
+
     def without(self, part: RowSums) -> RowSums:
         """The sums of the rows that are not in `part`."""
-        names = self.__struct_fields__
-        return RowSums(*(getattr(self, name) - getattr(part, name) for name in names))
+        names = [name for name in self.__struct_fields__ if name != "means"]
+        rest = RowSums(*(getattr(self, name) - getattr(part, name) for name in names))
+        if self.means is None or part.means is None:
+            rest.means = None
+        else:
+            left = {mean: rows - part.means.get(mean, 0) for mean, rows in self.means.items()}
+            rest.means = {mean: rows for mean, rows in left.items() if rows}
+        return rest
+
+    @property
+    def constant(self) -> bool:
+        """Whether all rows have the same mean."""
+        return self.means is not None and len(self.means) <= 1
 
     @property
     def mean(self) -> float:
@@ -54,7 +107,7 @@ class RowSums(Struct):
     @property
     def variance(self) -> float:
         """The variance of the mean, by rows."""
-        if self.rows < 2:
+        if self.constant or self.rows < 2:
             return 0.0
         mean = self.mean
         squares = self.squares - 2 * mean * self.products + mean * mean * self.sizes
@@ -80,6 +133,21 @@ def compare_groups(group: RowSums, others: RowSums) -> tuple[float | None, Group
         return None, "welch"
     degrees = (one + other) ** 2 / (one**2 / (group.rows - 1) + other**2 / (others.rows - 1))
     return student_two_sided((group.mean - others.mean) / sqrt(one + other), degrees), "welch"
+
+
+def _few(means: Iterable[float | Fraction]) -> dict[float | Fraction, int] | None:
+    """How often each occurs; None if there are more than two."""
+    found: dict[float | Fraction, int] = {}
+    for mean in means:
+        found[mean] = found.get(mean, 0) + 1
+        if len(found) > 2:
+            return None
+    return found
+
+
+def _exact_mean(values: Sequence[float]) -> float | Fraction:
+    """The mean without rounding: a Fraction equals the float of the same value."""
+    return values[0] if min(values) == max(values) else sum(map(Fraction, values)) / len(values)
 
 
 def fisher_exact(ones: int, zeros: int, other_ones: int, other_zeros: int) -> float:
