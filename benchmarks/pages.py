@@ -249,10 +249,22 @@ def report(samples: int = 800) -> None:
 
 
 _REPORT = """
-import io, time
+import time
 from pathlib import Path
 from statistics import median
-from benchwright.reports.pages.run_page import write_page
+from benchwright.reports import run_report
+from benchwright.results import kind_of
+from benchwright.store import find_workspace, open_store
+
+with open_store(find_workspace(Path(), Path())) as store:
+    run = store.run(1)
+    took = []
+    for _ in range(6):
+        details, samples = kind_of(run).samples(store, run)
+        began = time.process_time()
+        page = run_report(details, samples, details.result)
+        took.append(1e3 * (time.process_time() - began))
+print(median(took[1:]), len(page))
 """
 
 

@@ -31,3 +31,24 @@ def test_the_loop_goes_on_while_a_list_is_read(tmp_path: Path) -> None:
         state = ServerState(store, cast("Any", None))
         assert asyncio.run(both(state)) == [1]
         state.close()
+
+
+def test_lists_go_on_while_whole_runs_are_read(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(store: Store) -> int:
+        begun.set()
+        go_on.wait()
+        return len(store.runs())
+
+    async def both(state: ServerState) -> tuple[int, int]:
+        whole = asyncio.create_task(state.read_whole(slow))
+        await asyncio.to_thread(begun.wait)
+        meanwhile = await state.read(lambda store: len(store.runs()))
+        go_on.set()
+        return meanwhile, await whole
+
+    with open_store(Workspace(tmp_path)) as store:
+        state = ServerState(store, cast("Any", None))
+        assert asyncio.run(both(state)) == (0, 0)
+        state.close()

@@ -26,7 +26,7 @@ async def get_slices(state: ServerState, call: RestCall) -> Slices:
                 state.answers.keep(question, known)
         return known
 
-    return await state.read(read)
+    return await state.read_whole(read)
 
 
 async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
@@ -48,7 +48,7 @@ async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
                 state.answers.keep(question, known)
         return known
 
-    return await state.read(read)
+    return await state.read_whole(read)
 
 
 async def get_history(state: ServerState, call: RestCall) -> History:

@@ -24,7 +24,7 @@ from benchwright.store import SampleFilter, SampleOrder, Store
 
 async def get_details(state: ServerState, call: RestCall) -> JsonObject:
     """Get a run in full, as `show --json` prints it; a benchmark run also has `page`, what its page shows in words."""
-    return await state.read(lambda store: run_document(store, store.run(call.run_id)))
+    return await state.read_whole(lambda store: run_document(store, store.run(call.run_id)))
 
 
 async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
@@ -33,16 +33,14 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
     where, order = _filter(query), SampleOrder(query["sort"], query["descending"] == "true")
     columns = _columns(query["columns"])
 
+    by_facets = not where.looks and where.metric is None and order.by is None
+
     def read(store: Store) -> bodies.SamplePage:
         store.run(call.run_id)
         page = StoreSamples(store, call.run_id).page(
             where, after=query["after"], limit=query["limit"], order=order
         )
-        total = (
-            None
-            if where.looks or where.metric is not None or order.by is not None
-            else _total(store, call.run_id, where)
-        )
+        total = _total(store, call.run_id, where) if by_facets else None
         return bodies.SamplePage(
             samples=[_shown(view, columns, query["cut"]) for view in page.items],
             next=page.next,
@@ -50,7 +48,7 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
             looked=page.looked,
         )
 
-    return await state.read(read)
+    return await (state.read if by_facets else state.read_whole)(read)
 
 
 async def get_sample(state: ServerState, call: RestCall) -> JsonObject:
@@ -62,7 +60,7 @@ async def get_sample(state: ServerState, call: RestCall) -> JsonObject:
 async def search_all(state: ServerState, call: RestCall) -> SearchPage:
     """Search names, models, tags, prompts, replies, targets and judges' replies of all runs; a page tells how far it looked."""
     query = call.query
-    return await state.read(
+    return await state.read_whole(
         lambda store: search(store, query["q"] or "", after=query["after"], limit=query["limit"])
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import socket
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,16 @@ from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
 from benchwright.server._handed import Handed
 from benchwright.server._keys import Keys
-from benchwright.store import DEAD_AFTER_S, Lease, Owner, RunRecord, Store, WorkflowWriter, open_store
+from benchwright.store import (
+    DEAD_AFTER_S,
+    Lease,
+    Owner,
+    RunRecord,
+    Store,
+    WorkflowWriter,
+    Workspace,
+    open_store,
+)
 from benchwright.workflows import claimed_workflow
 
 T = TypeVar("T")
@@ -133,18 +143,21 @@ class KeptAnswers:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._changing = threading.Lock()
 
     def get(self, question: tuple[Any, ...]) -> Any:
         """The answer; None if it is not known."""
-        if question in self._kept:
-            self._kept.move_to_end(question)
-        return self._kept.get(question)
+        with self._changing:
+            if question in self._kept:
+                self._kept.move_to_end(question)
+            return self._kept.get(question)
 
     def keep(self, question: tuple[Any, ...], answer: Any) -> None:
         """Keep an answer, in place of the one that was asked for longest ago."""
-        self._kept[question] = answer
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
+        with self._changing:
+            self._kept[question] = answer
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
 
 
 class RunActs(Protocol):
@@ -166,6 +179,37 @@ class RunActs(Protocol):
 
     def bless(self, run: str, *, name: str | None, workspace: Path) -> Any:
         """Make a run the baseline of a name."""
+
+
+_MOST_AT_ONCE = 2
+"""Threads that read whole runs. More would only take turns."""
+
+
+class _Reads:
+    """Threads that read the workspace, each with its own connection."""
+
+    def __init__(self, workspace: Workspace, threads: int) -> None:
+        self._workspace = workspace
+        self._pool = ThreadPoolExecutor(threads, "benchwright-reads")
+        self._own = threading.local()
+        self._stores: list[Store] = []
+
+    async def read(self, reading: Callable[[Store], T]) -> T:
+        """Read in the next thread that has time."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: reading(self._store()))
+
+    def _store(self) -> Store:
+        store: Store | None = getattr(self._own, "store", None)
+        if store is None:
+            store = self._own.store = open_store(self._workspace)
+            self._stores.append(store)
+        return store
+
+    def close(self) -> None:
+        """Wait for reads that have begun, and close the connections."""
+        self._pool.shutdown()
+        for store in self._stores:
+            store.close()
 
 
 class ServerState:
@@ -194,8 +238,7 @@ class ServerState:
         self.clients = Clients()
         """The processes that execute the runs."""
         self._writer: WorkflowWriter | None = None
-        self._reading = ThreadPoolExecutor(1, "benchwright-reads")
-        self._read_store: Store | None = None
+        self._lists, self._wholes = _Reads(store.workspace, 1), _Reads(store.workspace, _MOST_AT_ONCE)
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
@@ -214,19 +257,13 @@ class ServerState:
         return self._acts
 
     async def read(self, reading: Callable[[Store], T]) -> T:
-        """Read a list, which may take long: in a thread with its own connection, so that steps of workflows do not wait for it."""
+        """Read a page of a list: in a thread with its own connection, so that steps of workflows do not wait for it."""
+        return await self._lists.read(reading)
 
-        def read() -> T:
-            if self._read_store is None:
-                self._read_store = open_store(self.store.workspace)
-            return reading(self._read_store)
-
-        return await asyncio.get_running_loop().run_in_executor(self._reading, read)
-
-    def _close_reads(self) -> None:
-        """Close the connection, in the thread that opens it: a read may still be about to."""
-        if self._read_store is not None:
-            self._read_store.close()
+    async def read_whole(self, reading: Callable[[Store], T]) -> T:
+        """Read what may take seconds, because it looks at all samples of a run: in other threads, so that pages of lists do not wait
+        for it."""
+        return await self._wholes.read(reading)
 
     @property
     def writer(self) -> WorkflowWriter:
@@ -303,8 +340,8 @@ class ServerState:
         for run_id in self._leases:
             self.store.release_run(run_id)
         self._leases.clear()
-        self._reading.submit(self._close_reads).result()
-        self._reading.shutdown()
+        for reads in (self._lists, self._wholes):
+            reads.close()
         self.store.close()
 
 

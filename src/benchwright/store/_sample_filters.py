@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
@@ -148,8 +149,14 @@ def facet_and_values(record: bytes) -> tuple[str, dict[str, float]]:
 
 def _facet(fields: dict[str, Any]) -> str:
     scores = fields.get("scores")
-    verdict = verdict_of(scores) or ""
-    return Facet(str(fields["outcome"]), verdict, scores is not None, "error" in fields).to_text()
+    return _facet_text(
+        str(fields["outcome"]), verdict_of(scores) or "", scores is not None, "error" in fields
+    )
+
+
+@lru_cache  # there are a few dozen, unless records are damaged
+def _facet_text(outcome: str, verdict: str, scored: bool, error: bool) -> str:
+    return Facet(outcome, verdict, scored, error).to_text()
 
 
 _DAMAGED = Facet("", "", False, False).to_text()
@@ -245,6 +252,11 @@ class SampleOrder(Struct, frozen=True):
 
 
 _OF_REPLY = "\x01"
+
+
+def is_of_reply(name: str) -> bool:
+    """Whether a name in the index is that of a reply's figure."""
+    return name.startswith(_OF_REPLY)
 
 
 def reply_values(record: bytes, reply: bytes | None) -> dict[str, float]:

@@ -8,13 +8,15 @@ from benchwright.core import sample_of
 from benchwright.store._driver import Connection
 
 SET_MARK = "INSERT INTO marks VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+FIGURES = "figures/"
+"""How the names of marks begin that say how far a figure of a run is indexed."""
 
 
 def lower_marks(connection: Connection) -> None:
     """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps."""
     connection.execute(
         "UPDATE marks SET value = (SELECT coalesce(max(rowid), 0) FROM steps)"
-        " WHERE name IN ('replies', 'samples', 'sample_metrics', 'sample_figures')"
+        " WHERE (name IN ('replies', 'samples') OR name >= 'figures/' AND name < 'figures0')"
         " AND value > (SELECT coalesce(max(rowid), 0) FROM steps)"
     )
 

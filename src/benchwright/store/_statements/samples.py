@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from heapq import merge
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchwright.core import step_key
 from benchwright.store._driver import Driver, Row
@@ -27,11 +27,12 @@ from benchwright.store._sample_filters import (
     facet_and_values,
     facet_of,
     found_text,
+    is_of_reply,
     place_of,
     reply_values,
     sample_at,
 )
-from benchwright.store._statements.marks import SET_MARK
+from benchwright.store._statements.marks import FIGURES as _FIGURES, SET_MARK
 from benchwright.store._statements.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._statements.steps import SAMPLE_COLUMNS, Steps
 from benchwright.store._workflow_records import Page, TextPage
@@ -73,6 +74,15 @@ VALUE_PAGE_BACK = (
     " AND (value < ? OR value = ? AND key < ?) ORDER BY value DESC, key DESC LIMIT ?"
 )
 """Values and keys of one facet and one bucket, in the order of values."""
+_FACETS = "samples"
+"""The name in `marks` of how far facets are indexed."""
+_FACET_TABLE = "sample_index"
+_FIGURE_TABLE = "sample_metrics"
+_INSERT_FACET = "INSERT INTO {table} VALUES (?,?,?) ON CONFLICT DO NOTHING"
+_INSERT_FIGURE = (
+    "INSERT INTO {table} VALUES (?,?,?,?,?,?)"
+    " ON CONFLICT (run_id, name, facet, bucket, key) DO UPDATE SET value = excluded.value"
+)
 _SCORES = "key >= 'score/' AND key < 'score0'"
 
 
@@ -81,7 +91,7 @@ class Samples(Steps):
 
     def __init__(self, workspace: Workspace, driver: Driver, *, read_only: bool = False) -> None:
         super().__init__(workspace, driver, read_only=read_only)
-        self._looked_at: set[tuple[str, int]] = set()
+        self._looked_at: set[tuple[int, str | None]] = set()
 
     def index_samples(self, at_least: int = 1) -> None:
         """Update the index if it lacks at least this many records.
@@ -89,7 +99,17 @@ class Samples(Steps):
         This is done in bulk, before a page or after a large run, because updating it with every row made recording a fifth
         slower.
         """
-        self._index(SAMPLE_INDEX_OF, at_least)
+        done, newest = self._indexed_and_newest(_FACETS)
+        if newest - done < at_least:
+            return
+        while done < newest:
+            upto = min(done + _ROWS_AT_ONCE, newest)
+            rows = self._facet_rows("rowid > ? AND rowid <= ?", (done, upto))
+            with self._transaction(bulk=True) as connection:
+                connection.executemany(_INSERT_FACET.format(table=_FACET_TABLE), rows)
+                # Another process may have come further meanwhile.
+                done = max(upto, self._indexed_and_newest(_FACETS)[0])
+                connection.execute(SET_MARK, (_FACETS, done))
 
     def page_samples(
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100,
@@ -165,7 +185,7 @@ class Samples(Steps):
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters. Read from the index, so that a million take no second."""
         rows = self._connection.execute(
-            f"SELECT facet, count(*) FROM {self._table_of(SAMPLE_INDEX_OF, run_id)} WHERE run_id = ? GROUP BY facet",
+            f"SELECT facet, count(*) FROM {self._facet_table(run_id)} WHERE run_id = ? GROUP BY facet",
             (run_id,),
         )
         counts = {Facet.from_text(facet): int(count) for facet, count in rows}
@@ -178,8 +198,9 @@ class Samples(Steps):
         self, run_id: int, where: SampleFilter, start: str, block: int, *, back: bool = False
     ) -> Iterator[str]:
         """The keys that pass a filter, from the indexes, in order. Each range is read in blocks of this many."""
-        index = SAMPLE_INDEX_OF if where.metric is None else SAMPLE_METRICS_OF
-        table = self._table_of(index, run_id)
+        table = (
+            self._facet_table(run_id) if where.metric is None else self._figure_table(run_id, where.metric)
+        )
         fixed: tuple[int | str, ...] = (run_id,) if where.metric is None else (run_id, where.metric)
         facets = [
             facet
@@ -207,7 +228,8 @@ class Samples(Steps):
     ) -> Iterator[tuple[str, float | None]]:
         """The keys of samples with a figure, and its values, in its order: bucket by bucket, as the values of one are all on one side
         of those of the next. What the index cannot tell is left to `_is_current`."""
-        table, name = self._table_of(SAMPLE_METRICS_OF, run_id), order.indexed_as or ""
+        name = order.indexed_as or ""
+        table = self._figure_table(run_id, name)
         back, bounds = order.descending, where.bounds if where.metric == name else SampleFilter().bounds
         start: tuple[float, str] = (math.inf, "score0") if back else (-math.inf, "score/")
         buckets: set[int] = set()
@@ -348,51 +370,90 @@ class Samples(Steps):
 
     # -- the indexes --
 
-    def _index(self, index: _Index, at_least: int = 1) -> None:
-        """Update one of the two indexes."""
-        done, newest = self._indexed_and_newest(index)
-        if newest - done < at_least:
-            return
-        while done < newest:
-            upto = min(done + _ROWS_AT_ONCE, newest)
-            with self._transaction(bulk=True) as connection:
-                done = self._indexed_and_newest(index)[0]  # another process may have done it meanwhile
-                self._fill(index, index.table, "rowid > ? AND rowid <= ?", (done, upto))
-                connection.execute(SET_MARK, (index.mark, max(done, upto)))
-            done = max(done, upto)
+    def _facet_rows(self, which: str, values: tuple[int, ...]) -> list[Row]:
+        found = self._connection.execute(
+            f"SELECT run_id, output, key FROM steps WHERE {which} AND {_SCORES}", values
+        )
+        # Inserting in the order of the index is four times as fast.
+        return sorted((run_id, facet_of(output), key) for run_id, output, key in found)
 
-    def _fill(self, index: _Index, table: str, which: str, values: tuple[int, ...]) -> None:
+    def _index_figure(self, run_id: int, name: str) -> None:
+        """Index one figure of one run. All figures of all runs took half a minute for a million samples; few are ever looked at."""
+        mark = f"{_FIGURES}{run_id}/{name}"
+        done, newest = self._indexed_and_newest(mark)
+        if done >= newest:
+            return
+        after: str | None = "score/"
+        while after is not None:
+            rows, after = self._figure_rows(
+                run_id, name, done, after
+            )  # read before others must wait for the transaction
+            with self._transaction(bulk=True) as connection:
+                connection.executemany(_INSERT_FIGURE.format(table=_FIGURE_TABLE), rows)
+                if after is None:
+                    connection.execute(SET_MARK, (mark, newest))
+
+    def _figure_rows(self, run_id: int, name: str, done: int, after: str) -> tuple[list[Row], str | None]:
+        """Entries of samples after a row number and a key, and the key to continue after; None if there are no more."""
         rows: list[Row] = []
-        reply = "call_output" if index.of_replies else "NULL"
-        for run_id, key, output, told in self._connection.execute(
-            f"SELECT run_id, key, output, {reply} FROM steps WHERE {which} AND {_SCORES}", values
-        ):
-            if told is None and index.of_replies:  # its calls may be in separate rows
+        of_reply = is_of_reply(name)
+        reply = "call_output" if of_reply else "NULL"
+        found = self._connection.execute(
+            f"SELECT key, output, {reply} FROM steps WHERE run_id = ? AND key > ? AND key < 'score0' AND rowid > ?"
+            " ORDER BY key LIMIT ?",
+            (run_id, after, done, _ROWS_AT_ONCE),
+        ).fetchall()
+        for key, output, told in found:
+            if told is None and of_reply:  # its calls may be in separate rows
                 told = next(
                     (each.call_output for each in self._samples_between(run_id, key, key + "0")), None
                 )
-            rows += index.entries(run_id, key, output, told)
-        rows.sort()  # inserting in the order of the index is four times as fast
-        self._connection.executemany(index.insert.format(table=table), rows)
+            facet, numbers = facet_and_values(output)
+            value = (reply_values(output, told) if of_reply else numbers).get(name)
+            if value is not None:
+                rows.append((run_id, name, facet, bucket_of(value), key, value))
+        rows.sort()
+        return rows, found[-1][0] if len(found) == _ROWS_AT_ONCE else None
 
-    def _indexed_and_newest(self, index: _Index) -> tuple[int, int]:
-        mark = self._connection.execute("SELECT value FROM marks WHERE name = ?", (index.mark,)).fetchone()
+    def _indexed_and_newest(self, mark: str) -> tuple[int, int]:
+        found = self._connection.execute("SELECT value FROM marks WHERE name = ?", (mark,)).fetchone()
         newest = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
-        return (mark[0] if mark else 0), int(newest)
+        return (found[0] if found else 0), int(newest)
 
-    def _table_of(self, index: _Index, run_id: int) -> str:
-        """The table of an index: in the database, or one of this connection if a read-only database lacks records in it."""
+    def _facet_table(self, run_id: int) -> str:
+        """The table of facets: in the database, or one of this connection if a read-only database lacks records in it."""
         if not self._read_only:
-            self._index(index)
-            return index.table
-        done, newest = self._indexed_and_newest(index)
-        if done >= newest:
-            return index.table
-        table = self._scratch(f"{index.table}_here", index.declaration)
-        if (index.table, run_id) not in self._looked_at:
-            self._fill(index, table, "run_id = ?", (run_id,))
-            self._looked_at.add((index.table, run_id))
+            self.index_samples()
+            return _FACET_TABLE
+        if not self._lags(_FACETS):
+            return _FACET_TABLE
+        table = self._scratch(f"{_FACET_TABLE}_here", SAMPLE_INDEX)
+        if (run_id, None) not in self._looked_at:
+            self._connection.executemany(
+                _INSERT_FACET.format(table=table), self._facet_rows("run_id = ?", (run_id,))
+            )
+            self._looked_at.add((run_id, None))
         return table
+
+    def _figure_table(self, run_id: int, name: str) -> str:
+        """The table of figures, with this one of this run: as above."""
+        if not self._read_only:
+            self._index_figure(run_id, name)
+            return _FIGURE_TABLE
+        if not self._lags(f"{_FIGURES}{run_id}/{name}"):
+            return _FIGURE_TABLE
+        table = self._scratch(f"{_FIGURE_TABLE}_here", SAMPLE_METRICS)
+        if (run_id, name) not in self._looked_at:
+            after: str | None = "score/"
+            while after is not None:
+                rows, after = self._figure_rows(run_id, name, 0, after)
+                self._connection.executemany(_INSERT_FIGURE.format(table=table), rows)
+            self._looked_at.add((run_id, name))
+        return table
+
+    def _lags(self, mark: str) -> bool:
+        done, newest = self._indexed_and_newest(mark)
+        return done < newest
 
 
 def _value_of(sample: SampleSteps, name: str) -> float | None:
@@ -412,45 +473,3 @@ def _is_current(where: SampleFilter, order: SampleOrder, sample: SampleSteps, va
         if found is None or not low < found < high:
             return False
     return where.passes_by_content(sample)
-
-
-def _facet_entry(run_id: int, key: str, output: bytes, reply: bytes | None) -> list[Row]:
-    return [(run_id, facet_of(output), key)]
-
-
-def _metric_entries(run_id: int, key: str, output: bytes, reply: bytes | None) -> list[Row]:
-    facet, numbers = facet_and_values(output)
-    numbers = {**numbers, **reply_values(output, reply)}
-    return [(run_id, name, facet, bucket_of(value), key, value) for name, value in numbers.items()]
-
-
-class _Index(NamedTuple):
-    """An index of samples that is filled in bulk."""
-
-    table: str
-    mark: str
-    """The name in `marks` of how far it is filled."""
-    declaration: str
-    entries: Callable[[int, str, bytes, bytes | None], list[Row]]
-    """The entries of a run's score, by its key, its record and the reply."""
-    insert: str
-    of_replies: bool = False
-    """Whether entries need the reply."""
-
-
-SAMPLE_INDEX_OF = _Index(
-    "sample_index",
-    "samples",
-    SAMPLE_INDEX,
-    _facet_entry,
-    "INSERT INTO {table} VALUES (?,?,?) ON CONFLICT DO NOTHING",
-)
-SAMPLE_METRICS_OF = _Index(
-    "sample_metrics",
-    "sample_figures",  # not `sample_metrics`: how far indexes without the figures of replies were filled
-    SAMPLE_METRICS,
-    _metric_entries,
-    "INSERT INTO {table} VALUES (?,?,?,?,?,?)"
-    " ON CONFLICT (run_id, name, facet, bucket, key) DO UPDATE SET value = excluded.value",
-    of_replies=True,
-)
