@@ -353,3 +353,21 @@ CORRECTIONS = (
 def test_an_option_that_is_named_after_another_was_taken_back_is_the_choice(correction: str) -> None:
     cases = [(correction.format(x=x, t=GASES[y]), y) for x, y in pairs()]
     assert not unlike(cases)
+
+
+ANSWERS_ELSEWHERE = (
+    "La risposta corretta è {x}.", "La risposta giusta è la {x}.", "Risposta: {x}", "A resposta correta é {x}.", "A resposta é a {x}.",
+    "A alternativa correta é a {x}.", "Het juiste antwoord is {x}.", "Het juiste antwoord is dus {x}, {t}.", "Prawidłowa odpowiedź to {x}.",
+    "Rätt svar är {x}.", "Svaret är alltså {x}.", "Det rigtige svar er {x}.", "Riktig svar er {x}.", "Správná odpověď je {x}.", "Oikea vastaus on {x}.",
+    "Răspunsul corect este {x}.", "Правильный ответ — {x}.", "La bonne réponse est donc {x}.", "Die richtige Antwort lautet also {x}.",
+    "La respuesta correcta es la {x}.", "Η σωστή απάντηση είναι η {x}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ANSWERS_ELSEWHERE)
+def test_the_answer_is_stated_in_other_languages(answer: str) -> None:
+    cases = [
+        (f"{y} ({GASES[y]}) is rare.\n{answer.format(x=x, t=GASES[x])}\n{y} ({GASES[y]}) is not.", x)
+        for x, y in pairs()
+    ]
+    assert not unlike(cases)

@@ -163,3 +163,26 @@ def test_what_is_called_impossible_cannot_be_done(word: str, adverb: str) -> Non
     assert (
         read(f"The tiling is {adverb}{word} if two corners are missing.", "Can the board be tiled?") is None
     )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "So it's the other way around: sound is faster in water.", "It is the other way round.", "The opposite is true.",
+        "It's the reverse: water carries it faster.", "Sound is faster in water.",
+    ],
+)  # fmt: skip
+def test_what_holds_of_the_other_of_two_denies_the_comparison(reply: str) -> None:
+    assert read(reply, "Is sound faster in air than in water?") == "no"
+    assert read("Sound is faster in air.", "Is sound faster in air than in water?") == "yes"
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("Svaret är alltså ja.", "yes"), ("Het antwoord is dus nee.", "no"), ("Odpowiedź to tak.", "yes"), ("Odpověď je ano.", "yes"),
+        ("Svaret er nej.", "no"), ("La risposta è quindi sì.", "yes"), ("A resposta é portanto não.", "no"), ("Die Antwort lautet also nein.", "no"),
+    ],
+)  # fmt: skip
+def test_the_answer_is_stated_in_other_languages(reply: str, verdict: str) -> None:
+    assert read(f"12 is more than 8 and less than 20. {reply}", "Is it larger?") == verdict

@@ -9,12 +9,16 @@ from functools import cache
 
 ANSWER_ELSEWHERE = (
     r"antwort|r[ée]ponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|odpověď|svar(?:et)?|vastaus|cevap|jawaban|válasz|răspuns(?:ul)?"
-    r"|ответ|відповідь"
+    r"|ответ|відповідь|απάντηση"
 )
 """The word for an answer in languages other than English, as a regular expression."""
+IS_ELSEWHERE = r"(?:ist|lautet|wäre|est|serait|es|sería|è|é|is|luidt|är|er|to|je|on|este|είναι)"
+"""The word for `is` in these languages."""
+SO_ELSEWHERE = r"(?:also|daher|somit|donc|entonces|pues|pertanto|quindi|dunque|portanto|então|dus|więc|alltså|altså|derfor|tedy|siis|deci)"
+"""A word for `so` that may come between `is` and the answer."""
 ANSWER_ELSEWHERE_STEMS = (
     "antwort", "réponse", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowied", "odpověď", "svar", "vastaus", "cevap",
-    "jawaban", "válasz", "răspuns", "ответ", "відповідь",
+    "jawaban", "válasz", "răspuns", "ответ", "відповідь", "απάντηση",
 )  # fmt: skip
 """What these words begin with."""
 ANSWER_STEMS = ("answer", "lösung", "endergebnis", "答案", "答え", "답", *ANSWER_ELSEWHERE_STEMS)

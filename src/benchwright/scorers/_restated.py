@@ -142,6 +142,10 @@ def restates(
         return False  # `in 1991, not in 2001`
     if _counts_else(asked, one.clause) or (not one.pronoun and of_another(asked, one.clause)):
         return None
+    if _of_the_other(asked, one):
+        return (
+            None if one.negations or one.opposite or one.turns or asked.negative or not concludes else False
+        )
     turned = _turned_round(asked, one)
     if turned is not None:
         return turned.yes
@@ -320,6 +324,15 @@ def _counts_else(asked: YesNoQuestion, clause: str) -> bool:
     return _compiled(_COUNTED).search(counted) is not None and not set(
         _compiled(_COUNTED).findall(clause)
     ) <= set(_compiled(_COUNTED).findall(counted))
+
+
+def _of_the_other(asked: YesNoQuestion, one: _Statement) -> bool:
+    """Whether a clause says only of the second of two what was asked of the first: `It is faster in water.`"""
+    first, than, second = asked.text.partition(" than ")
+    others = set(content(second)) - set(content(first))
+    if not than or "than" in one.clause or not others & set(one.shared):
+        return False
+    return bool(set(content(first)) & set(asked.words) - set(one.shared))
 
 
 def _turned_round(asked: YesNoQuestion, one: _Statement) -> _Found | None:

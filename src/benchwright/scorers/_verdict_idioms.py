@@ -162,6 +162,7 @@ hardly :: hardly
 scarcely :: scarcely
 far from it :: far_from_(?:it|the_truth|true)
 the opposite :: (?:quite_|just_|exactly_)?the_(?:opposite|contrary|reverse)(?:_is_true)?
+it is the other way round :: (?:(?:it|that|this)(?:'s|_is)_)?(?:actually_|exactly_|just_|in_fact_)?the_(?:other_way_a?round|reverse|inverse)(?!\w)
 quite the contrary :: quite_the_(?:contrary|opposite|reverse)
 nothing of the sort :: nothing_of_the_(?:sort|kind)
 nothing in the text to back this :: (?:there(?:'s|_is)_)?nothing_(?:in|about)_[^.,;!?\n]{1,40}?_(?:to_(?:back|support|suggest|confirm|indicate)|(?:that_)?(?:says|supports|suggests|indicates|backs|confirms|mentions))_(?:this|that|so|it|the_claim)(?:_up)?

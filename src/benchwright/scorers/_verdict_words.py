@@ -6,7 +6,14 @@ answers with a pronoun, reports what others say, or takes back what was said.
 
 from __future__ import annotations
 
-from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS, ANSWER_QUALIFIED, listed
+from benchwright.scorers._replies import (
+    ANSWER_ELSEWHERE,
+    ANSWER_ELSEWHERE_STEMS,
+    ANSWER_QUALIFIED,
+    IS_ELSEWHERE,
+    SO_ELSEWHERE,
+    listed,
+)
 from benchwright.scorers._verdict_idioms import NO_IDIOMS, YES_IDIOMS, any_of
 
 YES = (
@@ -22,7 +29,7 @@ NO = (
     "no nope nah false incorrect wrong never negative untrue disagree nein falsch unwahr inkorrekt non faux fausse falso falsa"
     " incorrecto incorrecta não nie нет неверно неправда ложь неправильно 否 不是 不 不对 不對 错 錯 错误 假 不正确 いいえ 違います 아니요"
     " 아니오 not_at_all not_really not_quite definitely_not certainly_not of_course_not absolutely_not probably_not surely_not"
-    " not_true not_correct not_right i_disagree i_don't_think_so i_do_not_think_so i_don't_believe_so it_isn't it_is_not"
+    " not_true not_correct not_right i_disagree i_don't_think_so i_do_not_think_so i_don't_believe_so it_isn't it_is_not it_is_the_other_way_round it_is_the_other_way_around it's_the_other_way_round it's_the_other_way_around"
     " it_does_not it_doesn't they_don't no_way nicht_wahr stimmt_nicht pas_du_tout claro_que_no natürlich_nicht bien_sûr_que_non i'm_afraid_not i_think_not i_guess_not in_no_way by_no_means"
     " it_cannot it_can't on_the_contrary yeah,_no assolutamente_no absolutamente_no most_likely_not likely_not almost_certainly_not generally_not usually_not typically_not clearly_not"
     " non_è_vero no_es_verdad c'est_faux não_é_verdade"
@@ -52,9 +59,9 @@ PARTED = (
 )
 """Yes for one case and no for another."""
 STATED = (
-    r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction"
-    rf"|{ANSWER_ELSEWHERE}){ANSWER_QUALIFIED}\s?"
-    r"(?:(?:isn't|can't\sbe|cannot\sbe|is\sanything\sbut|is|was|would\sbe|(?:must|should|would\shave\sto|has\sto|seems\sto|appears\sto|can\sonly|may\swell)\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
+    rf"(?:(?<!\w)(?:{ANSWER_ELSEWHERE}){ANSWER_QUALIFIED}\s?(?:{IS_ELSEWHERE}\b(?:\s{SO_ELSEWHERE}\b)?\s?:?|[:=—–]|-(?=\s))"
+    r"|(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction)"
+    rf"{ANSWER_QUALIFIED}\s?(?:(?:isn't|can't\sbe|cannot\sbe|is\sanything\sbut|is|was|would\sbe|(?:must|should|would\shave\sto|has\sto|seems\sto|appears\sto|can\sonly|may\swell)\sbe)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
     r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
 )
 STATED_STEMS = (

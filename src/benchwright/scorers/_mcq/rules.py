@@ -8,7 +8,12 @@ a pattern for the text before the letter or option text. `verdict` and `preferre
 from __future__ import annotations
 
 from benchwright.scorers._mcq.extraction import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP, ChoiceRule
-from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS
+from benchwright.scorers._replies import (
+    ANSWER_ELSEWHERE,
+    ANSWER_ELSEWHERE_STEMS,
+    IS_ELSEWHERE,
+    SO_ELSEWHERE,
+)
 
 _START = r"(?<![^\W_])"
 """The beginning of a word; an underscore ends one: `final_answer`."""
@@ -228,10 +233,11 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "the answer in German, French, Spanish, Italian, Portuguese, Russian, Polish, Japanese, Korean",
         ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "Ответ — B", "正解はB", "정답은 B"),
-        rf"(?:{_START}(?:{ANSWER_ELSEWHERE}|l[öo]sung|option|opci[óo]n)(?:\s\w{{2,10}})?\s?"
-        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é|is|är)\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|pertanto|quindi|dunque|donc|also|daher|portanto|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){0,3}",
+        rf"(?:{_START}(?:{ANSWER_ELSEWHERE}|l[öo]sung|option|opci[óo]n|alternativa)(?:\s\w{{2,10}})?\s?"
+        rf"(?:\b{IS_ELSEWHERE}\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?"
+        rf"(?:(?:{SO_ELSEWHERE}|la|die|(?-i:a)|(?-i:η)|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){{0,3}}",
         begins=", ".join(
-            ("lösung, losung, option, opci, 正解, 答え, 解答, 정답, 답", *ANSWER_ELSEWHERE_STEMS)
+            ("lösung, losung, option, opci, alternativa, 正解, 答え, 解答, 정답, 답", *ANSWER_ELSEWHERE_STEMS)
         ),
     ),
     ChoiceRule(
