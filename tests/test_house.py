@@ -130,7 +130,10 @@ FOR_PLUGINS = {"endpoints", "reports"}
 IMPORTED_ELSEWHERE = {
     "demo.demo_server",
     "packages.load_package",
+    "runs.ask_again",
+    "runs.blind_samples",
     "runs.harmless_settings",
+    "runs.judge_agreement",
     "workflows.run_script",
 }
 """By tests of every room, by the packages that `compile` writes, by a server, which is handed the room, and by the process of a workflow."""

@@ -75,6 +75,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "gate": Command("gate RUN", "judge a run by a policy, for CI: GO, NO-GO or INCONCLUSIVE", "_gate"),
     "bless": Command("bless RUN", "name a run as a baseline that gates compare with", "_bless"),
+    "labels": Command(
+        "labels RUN", "list people's labels on samples, or write and read them as a sheet", "_labels"
+    ),
     "judge-calibrate": Command(
         "judge-calibrate FILE",
         "compare a judge model with human labels and correct its score",

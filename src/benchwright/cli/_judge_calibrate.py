@@ -1,4 +1,4 @@
-"""`benchwright judge-calibrate LABELS`."""
+"""`benchwright judge-calibrate FILE`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from benchwright.core import UsageError
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("labels", metavar="LABELS", help="file with human labels (.jsonl, .csv, …)")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="file with human labels (.jsonl, .csv, .xlsx, …)"
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="RUN",
+        help="use the labels that people gave to samples of this run, instead of a file",
+    )
+    parser.add_argument(
+        "--disagreements",
+        action="store_true",
+        help="also list the samples that judge and humans grade differently, with the judge's reply",
+    )
     parser.add_argument(
         "--run", metavar="RUN", help="use the judge's grades in this run, matched by sample_id"
     )
@@ -38,16 +50,26 @@ def configure(parser: Parser) -> None:
         help="weight of disagreements in kappa (default: quadratic for more than two grades)",
     )  # fmt: skip
     add_workspace(parser)
-    parser.example("benchwright judge-calibrate labels.jsonl --run last")
+    parser.example(
+        "benchwright judge-calibrate labels.jsonl --run last",
+        "benchwright judge-calibrate --labels last --disagreements",
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print agreement, bias and the corrected score; with --json the same as one object."""
     from benchwright.runs import calibrate_judge
 
+    if arguments.labels is not None and (
+        arguments.file is not None or arguments.run is not None or arguments.judge is not None
+    ):
+        raise UsageError(
+            "--labels RUN has the labels and the judge's grades of a run; leave out FILE, --run and --judge, or leave it out"
+        )
     found = calibrate_judge(
-        arguments.labels,
-        run=arguments.run,
+        arguments.file,
+        run=arguments.run if arguments.labels is None else arguments.labels,
+        disagreements=arguments.disagreements,
         judge=_table(arguments.judge, "--judge"),
         template=arguments.template,
         criteria=arguments.criteria,

@@ -16,12 +16,18 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--target", metavar="TARGET", help="score with this benchmark or file of questions instead"
     )
+    parser.add_argument(
+        "--labels",
+        action="store_true",
+        help="leave out rows labelled ambiguous, and correct wrong targets and readings by people's labels",
+    )
     add_run_flags(parser, only=RESCORE_OPTIONS)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(
         "benchwright rescore last",
         "benchwright rescore 12 --mcq-fallback levenshtein",
         "benchwright rescore 12 --target other.py:stricter",
+        "benchwright rescore 12 --labels",
     )
 
 
@@ -33,6 +39,8 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     options = run_options(arguments)
     with watching(quiet=arguments.quiet) as watcher:
-        result = rescore(arguments.run, options, target=arguments.target, watcher=watcher)
+        result = rescore(
+            arguments.run, options, target=arguments.target, labels=arguments.labels, watcher=watcher
+        )
     print_result(result, output)
     return conclude([result], output)

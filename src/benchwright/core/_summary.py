@@ -140,6 +140,9 @@ class RunSummary(Struct, frozen=True):
     ttft_s: dict[str, Any] | None = None
     """Seconds to the first token of streamed replies: `mean`, `p50`, `p99` and their `count`; None: no reply was streamed."""
 
+    labels: dict[str, dict[str, int]] | None = None
+    """Of a run that was scored with people's labels: the samples that were `left_out` and `corrected`, by the kind of their label."""
+
     note_grades: dict[str, str] = field(default_factory=dict)
     """The grades of notes, by their texts, if they are no cautions."""
 

@@ -43,6 +43,7 @@ from benchwright.engine._manifest import with_read_files
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies
+from benchwright.engine._settings import RunSettings
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._worker import Answering, RunContext, SampleWorker
@@ -50,6 +51,7 @@ from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import EchoProfile, Pipeline
+    from benchwright.engine._corrections import LabelCounts
     from benchwright.engine._cost_limit import JudgeShares
     from benchwright.engine._pipeline import RunPipeline
 
@@ -280,6 +282,7 @@ class RunStart:
             origins=prepared.rows.reader.origins(),
             pass_k=prepared.settings.pass_k,
             manifest=run.manifest,
+            labels=_label_counts(prepared.settings),
             notes=[
                 *prepared.notes,
                 *self._lowered,
@@ -355,6 +358,14 @@ async def _unless_interrupted(
     finally:
         task.cancel()
         await asyncio.wait((task,))
+
+
+def _label_counts(settings: RunSettings) -> LabelCounts | None:
+    if settings.labels is None:
+        return None
+    from benchwright.engine._corrections import LabelCounts  # for runs that are scored with labels
+
+    return LabelCounts()
 
 
 def _replayed() -> Callable[[Answering], Answering]:

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.benchmarks import Answer, BenchmarkSpec, scores_of
-from benchwright.core import Outcome, ReplyStatus
+from benchwright.core import Outcome, ReplyStatus, Row
 from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
 from benchwright.engine._scorer_pace import SLOW_SCORER_S, ScorerPace
@@ -79,10 +79,16 @@ class Scoring:
         """Release the threads."""
         self._threads.close()
 
-    def score(self, calls: SampleCalls, answer: Answer) -> Scored | Awaitable[Scored]:
-        """Score one answer. Returns the result if the scorer is fast, else an awaitable."""
+    def target(self, row: Row) -> Any:
+        """The expected answer of a row."""
+        return self._target(row)
+
+    def score(
+        self, calls: SampleCalls, answer: Answer, given: tuple[Any] | None = None
+    ) -> Scored | Awaitable[Scored]:
+        """Score one answer, against another target if one is `given`. Returns the result if the scorer is fast, else an awaitable."""
         spec = self._spec
-        target = self._target(calls.item.row)
+        target = self._target(calls.item.row) if given is None else given[0]
         if answer.skipped is not None:
             return Scored(Outcome.SKIPPED, None, answer.skipped, target)
         reply = answer.reply

@@ -100,6 +100,8 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """The run whose replies are scored again. The model is then never called."""
     retargeted: bool = False
     """Whether another benchmark than that run's scores them."""
+    labels: tuple[tuple[str | None, ...], ...] | None = None
+    """The labels that its scores take into account: row, kind, reply and value of each; None: labels change nothing."""
     num_warmups: int = 0
     """Requests before the first that counts."""
     steps: PipelineSettings | None = None
@@ -158,6 +160,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation.of(**values["generation"]),
                 "budget": Budget(**values["budget"]),
+                "labels": None if values.get("labels") is None else tuple(map(tuple, values["labels"])),
                 "steps": None if steps is None else _steps(steps),
             }
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -33,6 +33,9 @@ from benchwright.scorers import JudgeConfig
 from benchwright.stats import Aggregator, PanelAgreement, RepeatTally, ScoreSummary
 from benchwright.store import Store
 
+if TYPE_CHECKING:
+    from benchwright.engine._corrections import LabelCounts
+
 _BLOCK_ROWS = 500
 """Records per block."""
 _BLOCK_BYTES = 1_000_000
@@ -51,14 +54,16 @@ def summarise(
     origins: Sequence[int] | None = None,
     pass_k: Sequence[int] | None = None,
     manifest: JsonObject | None = None,
+    labels: LabelCounts | None = None,
 ) -> RunSummary:
     """Summarise what is recorded so far.
 
     If a plan sends rows more than once, `origins` gives the data row of each sample; copies then form one cluster of the
     interval, as repeats do. `pass_k` has each k of `pass@k`; None: the number of repeats. The run's `manifest` shows
-    whether the benchmark was changed between starts.
+    whether the benchmark was changed between starts. `labels` counts the samples that they changed, for a run scored with them.
     """
     sums = _RunSums(spec, repeats)
+    sums.labels = labels
     recorded: Iterable[tuple[int, int, bytes]] = map(itemgetter(0, 1, 3), store.scored(run_id))
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         sums.add(indices, records)
@@ -77,6 +82,8 @@ def summarise(
         )
     if partial:
         problems.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
+    if labels is not None:
+        notes = [labels.note(), *notes]
     notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *problems]
     grades = {
         **{str(note): NoteGrade.INFORMATION.value for note in notes if isinstance(note, Information)},
@@ -107,6 +114,7 @@ def summarise(
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
         judges=judges,
         cached_tokens=sums.cached_tokens,
+        labels=None if labels is None else labels.figures(),
     )
 
 
@@ -130,6 +138,8 @@ class _RunSums:
         self.copied: Counter[str] = Counter()
         self._counted = self._prompt_tokens = self._completion_tokens = 0
         self.cached_tokens = 0
+        self.labels: LabelCounts | None = None
+        """The samples that labels changed, in a run that was scored with them."""
 
     def add(self, indices: Sequence[int], records: RecordColumns) -> None:
         """Add many records, given with their row numbers."""
@@ -137,6 +147,8 @@ class _RunSums:
         scores: list[dict[str, Any] | None] = records.column("scores")
         self.failed += scores.count(None)
         counted = _without_unanswered(scores, records)
+        if self.labels is not None:
+            self.labels.add(scores, records.column("error"))
         self.aggregator.add_all(indices, counted, records.column("constants"))
         if self.derived is not None:
             for given in scores:

@@ -37,6 +37,7 @@ from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop
 
 if TYPE_CHECKING:
+    from benchwright.engine._corrections import Corrections
     from benchwright.engine._cost_limit import JudgeShares, Metering
 
 _SCORER_THREADS = 32
@@ -134,6 +135,11 @@ class SampleWorker:
             ask_judge=self.judges.ask,
             threads=min(settings.parallelism, _SCORER_THREADS),
         )
+        self._corrections: Corrections | None = None
+        if settings.labels is not None:
+            from benchwright.engine._corrections import Corrections  # for runs that are scored with labels
+
+            self._corrections = Corrections(settings.labels, rows.spec)
         self._stack = AsyncExitStack()
         self._stack.push_async_callback(self.judges.aclose)
         self._stack.callback(self._scoring.close)
@@ -156,11 +162,22 @@ class SampleWorker:
         if sample.cut_off:
             return sample.calls
         scoring = self._scoring
+        correction = None if self._corrections is None else self._corrections.of(row, answer)
+        if correction is not None:
+            target = correction.target(self._scoring.target(item.row))
+            if correction.left_out is not None:
+                left = _record(sample, answer, correction.without_score(answer, target), started)
+                return left if left.scores is not None else replace(left, group=UNANSWERED)
+            read, answer = answer, correction.answer(answer, target)
         if scoring.pace.in_threads and (stored := sample.store_early()) is not None:
             # Stored first: a scorer that never releases the interpreter lock must not lose a paid reply.
             await stored
         try:
-            scored = scoring.score(sample, answer)
+            scored = (
+                scoring.score(sample, answer)
+                if correction is None
+                else scoring.score(sample, answer, (target,))
+            )
         except BaseException:  # an interrupt from the scorer ends the run, but the reply is paid for
             sample.store_early()
             raise
@@ -169,6 +186,8 @@ class SampleWorker:
             scored = await scored
             if sample.cut_off:  # a call of the scorer, to a judge or the model, could no longer be sent
                 return sample.calls
+        if correction is not None:
+            scored, answer = correction.marked(scored), read
         record = _record(sample, answer, scored, started)
         if scored.scores is not None:
             return record

@@ -14,6 +14,7 @@ from benchwright.reports.files.export import (
     TEXT_FORMATS as TEXT_FORMATS,
     export_samples as export_samples,
     exported_lines as exported_lines,
+    write_rows as write_rows,
 )
 from benchwright.reports.files.load import (
     export_requests as export_requests,

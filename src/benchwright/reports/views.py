@@ -15,6 +15,7 @@ BLOCKS = {
     "Calibration": "calibration:calibration_blocks",
     "Comparison": "comparison:comparison_blocks",
     "EventList": "workflows:event_list_blocks",
+    "LabelList": "labels:label_list_blocks",
     "LoadComparison": "load_comparison:load_comparison_blocks",
     "LoadView": "load:load_blocks",
     "ManyRuns": "many_runs:many_runs_blocks",

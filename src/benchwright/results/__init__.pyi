@@ -4,6 +4,7 @@ from benchwright.results._benchmarks import (
 )
 from benchwright.results._calibration import (
     Calibration as Calibration,
+    Disagreement as Disagreement,
     JudgedSample as JudgedSample,
 )
 from benchwright.results._clusters import Clusters as Clusters, ScoreColumns as ScoreColumns
@@ -68,6 +69,15 @@ from benchwright.results._kinds import (
     kind_of as kind_of,
     view_of as view_of,
 )
+from benchwright.results._labels import (
+    LabelList as LabelList,
+    applicable as applicable,
+    deciding as deciding,
+    in_dispute as in_dispute,
+    label_json as label_json,
+    new_label as new_label,
+    trial_json as trial_json,
+)
 from benchwright.results._load import (
     LoadView as LoadView,
     best_stage as best_stage,
@@ -124,6 +134,9 @@ from benchwright.results._samples import (
     SampleDetails as SampleDetails,
     SampleList as SampleList,
     StoreSamples as StoreSamples,
+    judge_views as judge_views,
+    sample_views as sample_views,
+    views_of as views_of,
 )
 from benchwright.results._search import SearchPage as SearchPage, search as search
 from benchwright.results._sent_requests import (

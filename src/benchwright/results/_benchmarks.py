@@ -33,6 +33,7 @@ from benchwright.results._figures import (
     result_sentence,
     summary_of,
 )
+from benchwright.results._labels import label_effect
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._runs import (
     HeadlineFigure,
@@ -223,6 +224,9 @@ def benchmark_details(run: RunRecord, events: Iterable[Event] = ()) -> RunDetail
 def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     """A benchmark run in full, with its events; without a result, with the number of samples recorded so far."""
     details = benchmark_details(run, store.events(run.id))
+    effect = label_effect(store, run, details.result)
+    if effect is not None:
+        details = structs.replace(details, labels=effect.to_json(run.id))
     if details.result is not None:
         return details
     return structs.replace(details, recorded=store.count_steps(run.id, "score"))

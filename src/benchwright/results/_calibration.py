@@ -23,6 +23,31 @@ class JudgedSample(Struct, frozen=True):
     """The score of the grade."""
     label: str | None = None
     """The grade that a human gave, if one did."""
+    place: tuple[int, int] | None = None
+    """Its row and repeat in a run."""
+    row: JsonObject | None = None
+    """The line of a file that it comes from."""
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """A sample that a judge and a human grade differently, with the names of the columns of `samples.parquet`."""
+
+    sample_id: int | None
+    """Its row in the run."""
+    repeat: int | None
+    """Its repeat there."""
+    prompt: str | None
+    """What the model was asked."""
+    response: str | None
+    """What it replied."""
+    target: str | None
+    """The expected answer."""
+    label: str
+    """The grade that the human gave."""
+    grade: str
+    """The judge's grade."""
+    reason: str | None
+    """What the judge wrote."""
 
 
 class Calibration(Struct, frozen=True, kw_only=True):
@@ -56,6 +81,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
     """Notes for the reader."""
     comparable: bool = True
     """False if so many samples have no grade that the others may not represent all."""
+    disagreements: tuple[Disagreement, ...] | None = None
+    """Samples that the judge grades differently; None: not asked for."""
 
     @property
     def exit_code(self) -> int:
@@ -147,6 +174,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
             "corrected": as_json(self.corrected),
             "comparable": self.comparable,
             "notes": list(self.notes),
+            **({} if self.disagreements is None else {"disagreements": as_json(self.disagreements)}),
         }  # fmt: skip
 
 

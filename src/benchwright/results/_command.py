@@ -61,6 +61,8 @@ def command_of(run: RunRecord) -> str:
         words = ["benchwright", "rescore", str(source)]
         if settings.get("retargeted"):
             words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]
+        if settings.get("labels") is not None:
+            words.append("--labels")
         generation = {}
     elif is_embedded_demo(run):
         demo = table_of(settings.get("model"))

@@ -23,6 +23,8 @@ def folder_page(files: Artifacts, where: SampleFilter, after: int | None, limit:
     """Samples that pass a filter, in sample order; `after` is `next` of the page before. Row groups before it are not read."""
     import pyarrow.parquet as pq
 
+    if where.labelled is not None:  # labels are in the store
+        return Page([])
     start = -1 if after is None else after
     found: list[SampleView] = []
     with files.open(RunFile.SAMPLES) as data, pq.ParquetFile(data) as file:

@@ -98,7 +98,7 @@ def run_page(
     )  # the page has the status already
     return {
         "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
-        "notes": [[note.grade, note.text] for note in graded_notes(summary, said)],
+        "notes": [*_moved(details), *_graded(summary, said)],
         "metrics": [_metric(name, metric, summary) for name, metric in shown.items()],
         "equal": f"{', '.join(equal)}: the same as {headline_of(summary)}" if equal else "",
         "both": summary.failed > 0,
@@ -122,6 +122,16 @@ def run_page(
         "request": None if request is None else request.decode(errors="replace"),
         "command": details.command,
     }
+
+
+def _graded(summary: RunSummary, said: str) -> list[JsonValue]:
+    return [[note.grade, note.text] for note in graded_notes(summary, said)]
+
+
+def _moved(details: RunDetails) -> list[JsonValue]:
+    """The note on labels that would move the numbers."""
+    text = (details.labels or {}).get("text")
+    return [["caution", text]] if text else []
 
 
 def _from_cache(summary: RunSummary) -> list[tuple[str, str]]:

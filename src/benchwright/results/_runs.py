@@ -293,6 +293,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     """What happened, oldest first."""
     recorded: int | None = None
     """Samples recorded so far in a run without a result; None: not counted."""
+    labels: JsonObject | None = None
+    """Labels on its samples, and by how much they would move its headline, as `LabelEffect` has it; None: there are none."""
 
     @property
     def eval_type(self) -> str:
@@ -338,8 +340,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return found.removeprefix("sha256:")[:6] or "–"
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, command, params, endpoint, manifest, events}`; `recorded` counts the
-        samples of a run without a result."""
+        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, command, params, endpoint, manifest, events}`; `recorded` counts
+        the samples of a run without a result, and `labels` says what labels would change."""
         return details_json(
             self,
             self.run.summary,
@@ -349,6 +351,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
             else notes_json(graded_notes(self.result, self.run.error or "")),
             recorded=self.recorded,
             ttft_s=self.run.first_token_times(),
+            labels=self.labels,
             command=self.command,
             params=self.params,
         )

@@ -14,18 +14,20 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.results._kinds import view_of
+from benchwright.results._labels import label_json, sample_labels, trial_json
 from benchwright.results._sample_columns import SampleView
 from benchwright.results._samples import SampleDetails, judge_views, views_of
 from benchwright.results._tool_calls import calls_view
-from benchwright.store import RecordedStep, RunRecord, Store, verdict_of
+from benchwright.store import RecordedStep, RunRecord, Store, reply_id, verdict_of
 
 _LONGEST = 400
 """Characters of a reply in a list of repeats or of other runs."""
 
 
 def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> JsonObject:
-    """A sample with `run`, `verdict`, `row`, `requests`, `repeats` and `elsewhere`: the row as JSON text, all requests to the model and to judges, the other repeats of
-    its row, and the same row in other runs."""
+    """A sample with `run`, `verdict`, `row`, `requests`, `repeats`, `elsewhere`, `labels` and `trials`: the row as JSON text, all requests
+    to the model and to judges, the other repeats of its row, the same row in other runs, what people say of it, and what they got when
+    they asked again."""
     steps = list(store.samples(run.id, index))
     views = list(views_of(steps)) if steps else []
     place = next((at for at, view in enumerate(views) if view.repeat == repeat), None)
@@ -41,6 +43,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     ):
         known = view_of(store.run(number))
         elsewhere.append({"run_id": number, "name": known.name, "model": known.model_title, **_brief(view)})
+    reply = reply_id(views[place].response)
     return {
         **details.to_json(),
         "run": view_of(run).to_json(),
@@ -49,6 +52,8 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
         "requests": _requests(store, run.id, index, repeat),
         "repeats": [_brief(view) for view in views],
         "elsewhere": elsewhere,
+        "labels": [label_json(label, reply) for label in sample_labels(store, run.id, index, repeat)],
+        "trials": [trial_json(trial) for trial in store.trials(run.id, (index, repeat))],
     }
 
 

@@ -1,3 +1,4 @@
+from benchwright.runs._blind import blind_samples as blind_samples, judge_agreement as judge_agreement
 from benchwright.runs._calibrate import calibrate_judge as calibrate_judge
 from benchwright.runs._cancel_and_repair import diagnose as diagnose, remove_run as remove_run
 from benchwright.runs._child import ProgramProgress as ProgramProgress
@@ -16,6 +17,7 @@ from benchwright.runs._functions import (
 from benchwright.runs._gate import bless as bless, export_baseline as export_baseline, gate as gate
 from benchwright.runs._jobs import Ended as Ended
 from benchwright.runs._kinds import cancel_run as cancel_run
+from benchwright.runs._label_files import export_labels as export_labels, import_labels as import_labels
 from benchwright.runs._lists import (
     list_evaluations as list_evaluations,
     list_models as list_models,
@@ -59,3 +61,4 @@ from benchwright.runs._suites.run import (
     run_suite as run_suite,
 )
 from benchwright.runs._suites.suite import Suite as Suite
+from benchwright.runs._trials import ask_again as ask_again

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,11 +21,25 @@ from benchwright.core import (
 )
 from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
-from benchwright.results import Calibration, Clusters, FoundRun, JudgedSample, RunResult, ScoreColumns
+from benchwright.results import (
+    Calibration,
+    Clusters,
+    Disagreement,
+    FoundRun,
+    JudgedSample,
+    RunResult,
+    ScoreColumns,
+    deciding,
+    in_dispute,
+    judge_views,
+    plural,
+    sample_views,
+)
 from benchwright.runs._compare import find_run
 from benchwright.runs._labels import TARGETS, Grades, Labelled, as_labelled, items_of, recorded_grade
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
+from benchwright.store import Store, Workspace, reply_id
 
 _WEIGHTS = ("none", "linear", "quadratic")
 _MOST_WITHOUT = 0.05
@@ -35,8 +49,12 @@ _TEXT_FILES = (".txt", ".md", ".jinja", ".j2", ".tmpl", ".prompt", ".template")
 """Suffixes by which the name of a file is told from a template."""
 
 
+_Place: TypeAlias = str | os.PathLike[str] | Workspace | None
+"""Where the runs are."""
+
+
 def calibrate_judge(
-    labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]],
+    labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | None = None,
     *,
     run: int | str | RunResult | None = None,
     judge: Mapping[str, Any] | JudgeConfig | None = None,
@@ -46,14 +64,15 @@ def calibrate_judge(
     grade_field: str | None = None,
     score_mapping: Mapping[str, float] | None = None,
     weights: str | None = None,
-    workspace: str | os.PathLike[str] | None = None,
+    disagreements: bool = False,
+    workspace: _Place = None,
 ) -> Calibration:
     """Measure how far a judge agrees with humans, and estimate the score that humans would have given everything it judged.
 
     Args:
         labels: file or rows with human labels. Rows need, with a `run`: `sample_id` (and `repeat`) and the label; with a
             `judge`: `question`, `response`, `target` and the label; else the label and the judge's grade. Rows without
-            a label count only as judged.
+            a label count only as judged. None: the labels of judges that people gave to samples of the `run`.
         run: a run that has the judge's grades.
         judge: settings of a judge that grades the rows now, in a separate run.
         template: the question to the judge and the scores of its grades; None: `binary_qa` with a `judge`, else the
@@ -63,6 +82,7 @@ def calibrate_judge(
         grade_field: the field of the grades; None: `grade` in a file, `judge_grade` in a run.
         score_mapping: grade → score.
         weights: `none`, `linear` or `quadratic`; None: quadratic for scales of more than two grades.
+        disagreements: whether the samples that judge and humans grade differently are listed, with the judge's reply.
         workspace: where runs are; None: found upwards from here.
 
     Raises:
@@ -73,7 +93,13 @@ def calibrate_judge(
     template = None if template is None else _template(template)
     if score_mapping is not None:
         score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
-    rows = _read(labels)
+    notes: list[str] = []
+    if labels is None:
+        if run is None:
+            raise UsageError("name the file of labels, or a run whose samples have labels: --labels RUN")
+        rows = _labels_in_store(run, label_field, workspace, notes)
+    else:
+        rows = _read(labels)
     _check_fields(rows, labels, label_field, grade_field or "grade")
     items: list[Hashable] | None = None
     if judge is not None:
@@ -81,7 +107,6 @@ def calibrate_judge(
         run, items = _ask(rows, judge, template, criteria, score_mapping, workspace), items_of(rows)
         rows = [Labelled(each.where, {**each.row, "sample_id": number}) for number, each in enumerate(rows)]
     grades = Grades(label_field, score_mapping, template)
-    notes: list[str] = []
     comparable = True
     if run is None:
         judged = grades.of_file(rows, grade_field or "grade")
@@ -100,7 +125,107 @@ def calibrate_judge(
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
     grades.refuse_two_scales(judged)
-    return Calibration.of(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
+    found = Calibration.of(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
+    if not disagreements:
+        return found
+    return replace(found, disagreements=_disagreements(judged, grades.scores, run, workspace))
+
+
+def _session(place: _Place) -> Session:
+    return Session(place.root, place.url) if isinstance(place, Workspace) else Session(place)
+
+
+def _root(place: _Place) -> Path | None:
+    return place.root if isinstance(place, Workspace) else None if place is None else Path(place)
+
+
+def _labels_in_store(
+    run: int | str | RunResult,
+    field: str,
+    workspace: _Place,
+    notes: list[str],
+) -> list[Labelled]:
+    """The labels of judges on the samples of a run, as rows of a file of labels. One that is about another reply to a row is none
+    of this run's."""
+    with _session(workspace) as session:
+        store, place = session.recorded(), session.workspace
+        if store is None:
+            raise NotFoundError(f"there are no runs in {place.root} yet")
+        record = find_run(store, run, 0, place)
+        return judge_labels(store, record.id, field, notes)
+
+
+def judge_labels(store: Store, run_id: int, field: str, notes: list[str]) -> list[Labelled]:
+    """The same from an open store."""
+    places = list(store.labelled(run_id, "judge"))
+    given = store.labels({row for *_, row in places}, kind="judge")
+    decided = deciding(given)
+    if disputed := in_dispute(given):
+        notes.append(f"people gave {plural(disputed, 'reply')} different grades; the newest counts")
+    found = []
+    for index, repeat, row in places:
+        for view in sample_views(store, run_id, index):
+            label = decided.get((row, "judge", reply_id(view.response)))
+            if label is not None and view.repeat == repeat:
+                found.append(
+                    Labelled(f"label {label.id}", {"sample_id": index, "repeat": repeat, field: label.value})
+                )
+    if not found:
+        raise NotFoundError(
+            f"no reply of run {run_id} has a label of the right grade. Give some on the page #/blind?runs={run_id} of benchwright serve, "
+            f"or in a sheet: benchwright labels {run_id} --export labels.xlsx"
+        )
+    return found
+
+
+def _disagreements(
+    judged: Sequence[JudgedSample],
+    scores: Mapping[str, float],
+    run: int | str | RunResult | None,
+    workspace: _Place,
+) -> tuple[Disagreement, ...]:
+    """The samples that judge and humans grade differently."""
+    differ = [
+        (each, each.label)
+        for each in judged
+        if each.label is not None and scores[each.label] != scores[each.grade]
+    ]
+    if run is None:
+        return tuple(_of_line(each, label) for each, label in differ)
+    with _session(workspace) as session:
+        store = session.recorded()
+        assert store is not None  # its grades were read
+        number = find_run(store, run, 0, session.workspace).id
+        return tuple(_of_sample(store, number, each, label) for each, label in differ)
+
+
+def _of_line(each: JudgedSample, label: str) -> Disagreement:
+    row = each.row or {}
+    texts = {name: row.get(name) for name in ("question", "prompt", "response", "reason")}
+    target = next((row[name] for name in TARGETS if row.get(name) is not None), None)
+    number, repeat = (row.get(name) for name in ("sample_id", "repeat"))
+    known: dict[str, str | None] = {name: None if text is None else str(text) for name, text in texts.items()}
+    return Disagreement(
+        sample_id=number if isinstance(number, int) else None,
+        repeat=repeat if isinstance(repeat, int) else None,
+        prompt=known["prompt"] or known["question"],
+        response=known["response"],
+        target=None if target is None else str(target),
+        label=label,
+        grade=each.grade,
+        reason=known["reason"],
+    )
+
+
+def _of_sample(store: Store, run_id: int, each: JudgedSample, label: str) -> Disagreement:
+    assert each.place is not None  # it is of a run
+    index, repeat = each.place
+    view = next(view for view in sample_views(store, run_id, index) if view.repeat == repeat)
+    said = [judge.reply.text for judge in judge_views(store, run_id, index) if judge.repeat == repeat]
+    return Disagreement(
+        sample_id=index, repeat=repeat, prompt=view.prompt, response=view.response, target=view.target, label=label,
+        grade=each.grade, reason="\n".join(filter(None, said)) or None,
+    )  # fmt: skip
 
 
 def _check_options(run: object, judge: object, template: str | None, weights: str | None) -> None:
@@ -184,10 +309,10 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 
 
 def _recorded(
-    run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
+    run: int | str | RunResult, field: str, workspace: _Place
 ) -> dict[tuple[int, int], JudgedSample | None]:
     """The grade of each sample and repeat of a run; None: it has none."""
-    with Session(workspace) as session:
+    with _session(workspace) as session:
         store, place = session.recorded(), session.workspace
         if store is None:
             raise NotFoundError(f"there are no runs in {place.root} yet")
@@ -222,7 +347,7 @@ def _ask(
     template: str,
     criteria: str,
     mapping: Mapping[str, float] | None,
-    workspace: str | os.PathLike[str] | None,
+    workspace: _Place,
 ) -> RunResult:
     """Let the judge grade the labelled rows in a run; its replies are recorded and cached like any others."""
     from benchwright.benchmarks import BenchmarkSpec
@@ -246,7 +371,7 @@ def _ask(
         scorer=graded, target_field=target, response_field="response", config={"judge": judge}, base_dir=Path.cwd(),
     )  # fmt: skip
     vars(graded)["_benchmark"] = spec
-    result = run(graded, workspace=None if workspace is None else Path(workspace))
+    result = run(graded, workspace=_root(workspace))
     assert isinstance(result, RunResult)
     if result.exit_code == InterruptedRunError.exit_code:  # figures of some rows must not pass for all
         raise InterruptedRunError(

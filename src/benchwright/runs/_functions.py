@@ -30,6 +30,7 @@ from benchwright.runs._session import Session
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport, FileReport
     from benchwright.config import RunKeywords
+    from benchwright.store import RunRecord, Store
 
 
 @overload
@@ -183,6 +184,7 @@ def rescore(
     /,
     *,
     target: Written | None = None,
+    labels: bool = False,
     watcher: Watcher | None = None,
     **keywords: Unpack[RunKeywords],
 ) -> RunResult:
@@ -192,6 +194,7 @@ def rescore(
         run: Number, `last`, benchmark name, folder or result of the run whose replies are scored.
         options: Settings that may differ, as one object: data, rules of scoring, budgets (of judges), files.
         target: Another benchmark to score with; None: the benchmark of the run, as it is defined now.
+        labels: Whether people's labels count: ambiguous rows are left out, wrong targets and readings corrected.
         watcher: Receives the progress.
         keywords: Settings that may differ, by name, instead of `options`.
 
@@ -210,9 +213,23 @@ def rescore(
         from benchwright.runs._resume import refuse_adopted, rescore_plan
 
         refuse_adopted(source, "scored again")
-        plan = rescore_plan(source, target=target, options=options)
+        plan = rescore_plan(
+            source, target=target, options=options, labels=_labels_of(store, source) if labels else None
+        )
         result: RunResult = only_result(perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher))
         return result
+
+
+def _labels_of(store: Store, source: RunRecord) -> tuple[tuple[str | None, ...], ...]:
+    from benchwright.results import applicable
+
+    found = applicable(store, source.id)
+    if not found:
+        raise UsageError(
+            f"no label changes a score of run {source.id}. Label samples on their pages (benchwright show {source.id} --web, key l), "
+            f"or in a sheet: benchwright labels {source.id} --export labels.xlsx"
+        )
+    return found
 
 
 def _options(

@@ -82,7 +82,9 @@ class Grades:
                 )
             grade = self._known(each, grade_field)
             assert grade is not None  # checked above
-            found.append(JudgedSample(item, grade, self.scores[grade], self._known(each, self._field)))
+            found.append(
+                JudgedSample(item, grade, self.scores[grade], self._known(each, self._field), row=each.row)
+            )
         return found
 
     def of_run(
@@ -107,7 +109,7 @@ class Grades:
         if left := sum(key not in graded for key in labels):
             notes.append(f"{left} of {len(labels)} labels are of samples without a grade")
         return [
-            JudgedSample(each.item, each.grade, self.scores[each.grade], labels.get(key))
+            JudgedSample(each.item, each.grade, self.scores[each.grade], labels.get(key), place=key)
             for key, each in graded.items()
         ]
 
@@ -146,7 +148,9 @@ class Grades:
         if self._given:
             self._add_recorded(recorded)
             return
-        texts = {_text(value) for value in values if value not in (None, "") and not isinstance(value, bool)}
+        texts = {
+            as_text(value) for value in values if value not in (None, "") and not isinstance(value, bool)
+        }
         for template in TEMPLATES.values():
             scores = template.scores
             shared = recorded.keys() & scores.keys()
@@ -190,7 +194,7 @@ class Grades:
         value = each.row.get(field)
         if value is None or value == "":
             return None
-        text = _text(value)
+        text = as_text(value)
         if text in self.scores and not isinstance(value, bool):
             return text
         for grade, score in self.scores.items():
@@ -227,14 +231,15 @@ def as_labelled(row: Mapping[str, Any]) -> dict[str, Any]:
 def recorded_grade(value: Any) -> str:
     """A recorded grade. A judge that writes 4.0 gives the same grade as one that writes 4."""
     number = _as_number(str(value))
-    return str(value) if number is None else _text(number)
+    return str(value) if number is None else as_text(number)
 
 
 def _as_number(text: str) -> float | None:
     return finite_number(float(text)) if _NUMBER.fullmatch(text) else None
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value of a cell as text; a sheet has 4.0 where a person wrote 4."""
     text = str(value).strip()
     return text[:-2] if isinstance(value, float) and text.endswith(".0") else text
 

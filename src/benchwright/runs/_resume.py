@@ -179,8 +179,9 @@ def rescore_plan(
     target: str | os.PathLike[str] | Callable[..., Any] | None = None,
     options: RunOptions | None = None,
     label: str | None = None,
+    labels: tuple[tuple[str | None, ...], ...] | None = None,
 ) -> Plan:
-    """The new run that scores `source` again, before anything was read."""
+    """The new run that scores `source` again, before anything was read; with people's `labels`, as they say."""
     options = options or RunOptions()
     if source.kind != RunKind.BENCHMARK:
         raise UsageError(
@@ -199,6 +200,7 @@ def rescore_plan(
         },
         rescored_from=source.id,
         retargeted=target is not None,
+        labels=labels,
         infer_only=False,
         num_warmups=0,
         cache=uses_cache(options.cache),  # for judges; replies of a script are never reused

@@ -75,7 +75,8 @@ def _endpoint(
             state.keys.admit(headers.get("authorization", ""), route.needs)
             state.use.asked()
             body = await read_body(headers, request.receive, max_body)
-            call = RestCall(_path(request), _query(route, request), _body(route, body))
+            who = state.keys.who(headers.get("authorization", "")) if route.needs is Access.FULL else ""
+            call = RestCall(_path(request), _query(route, request), _body(route, body), who)
             found = await route.handler(state, call)
             if isinstance(route.answer, Events):
                 found = _while_admitted(state, headers, route, found)

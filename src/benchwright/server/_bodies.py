@@ -166,6 +166,28 @@ class Done(Struct, frozen=True):
     """One sentence."""
 
 
+class NewLabel(Body, frozen=True):
+    """What somebody says of a sample."""
+
+    kind: Literal["gold", "ambiguous", "extraction", "judge", "tag", "note"]
+    value: str | None = None
+    """The right target, reading or grade; a tag, or a note."""
+
+
+class LabelPage(Struct, frozen=True):
+    """Labels, newest first."""
+
+    labels: list[dict[str, Any]]
+    next: int | None
+
+
+class AskAgain(Body, frozen=True):
+    """A sample to send again: its request as it shall be now."""
+
+    body: str
+    """The body of the request as JSON text."""
+
+
 class HandOver(Body, frozen=True):
     """A document for a page."""
 

@@ -28,6 +28,8 @@ class RestCall(Struct, frozen=True):
     """Query parameters, with defaults filled in."""
     body: Any
     """The body as its Struct; None if the route has none."""
+    who: str = ""
+    """Who asks, if the route changes something."""
 
     @property
     def run_id(self) -> int:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from benchwright.core import HidesFields
 from benchwright.server._guard import Refusal
 from benchwright.server._people import Access, People, Person
+from benchwright.store import user_name
 
 CODE_VALID_S = 600
 """Seconds in which a code must be used."""
@@ -97,6 +98,13 @@ class Keys:
             raise Refusal(
                 403, "read_only", "this token only reads", "use the token that `benchwright serve` printed"
             )
+
+    def who(self, authorization: str) -> str:
+        """The name of the person whose token a request sends; of the owner's tokens, the owner's user name."""
+        given = authorization.partition(" ")[2].strip()
+        known = () if self._people is None else self._people.known
+        named = (each.name for each in known if each.has(given) or self._of(each).is_(given.encode()))
+        return next(named, None) or user_name()
 
     def _of(self, person: Person) -> Session:
         """The token of a person's tabs. It is made of the person's own, so that it goes with that."""

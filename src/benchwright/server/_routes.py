@@ -18,6 +18,7 @@ from benchwright.server import (
     _decisions as decisions,
     _handlers as handlers,
     _kind_pages as kind_pages,
+    _labelling as labelling,
     _run_pages as run_pages,
 )
 from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json
@@ -26,7 +27,7 @@ from benchwright.server._catalogue import SORTS
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
-from benchwright.store import REPLY_FIGURES
+from benchwright.store import LABEL_KINDS, REPLY_FIGURES
 
 Handler = Callable[[ServerState, handlers.RestCall], Awaitable[Any]]
 
@@ -76,6 +77,13 @@ _OF_SAMPLES = (
     Query("column", str, None, "only samples whose row has `value` in this column"),
     Query("value", str, None, "the value in `column`"),
     Query(
+        "labelled",
+        str,
+        None,
+        "only samples whose row has a label of this kind, or of any",
+        ("any", *LABEL_KINDS),
+    ),
+    Query(
         "sort",
         str,
         None,
@@ -104,6 +112,19 @@ _OF_SEARCH = (
     Query("q", str, None, "the text to look for, in any case"),
     Query("after", str, None, "start there: `next` of the previous page"),
     _LIMIT,
+)
+_OF_LABELS = (
+    Query("kind", str, None, "only labels of this kind", tuple(LABEL_KINDS)),
+    Query("who", str, None, "only labels of this person"),
+    Query("run", int, None, "only labels of rows that this run has"),
+    Query("q", str, None, "only labels with this text in their value, in any case"),
+    _AFTER,
+    _LIMIT,
+)
+_OF_BLIND = (
+    Query("runs", str, None, "numbers of runs with grades of judges, with commas between them"),
+    Query("seed", int, 0, "decides the order"),
+    Query("limit", int, 50, f"samples, at most {MOST_PER_PAGE}"),
 )
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
@@ -143,6 +164,7 @@ async def describe(state: ServerState, call: handlers.RestCall) -> bytes:
 
 _OPEN, _READ, _FULL = Access
 _RUN = "/runs/{run_id}"
+_SAMPLE = f"{_RUN}/samples/{{sample_id}}/{{repeat}}"
 _EMPTY = Json(bodies.Empty)
 REST: tuple[Route, ...] = (
     Route("GET", "/health", _READ, handlers.health, Json(bodies.Health)),
@@ -169,7 +191,14 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, Json(bodies.StepPage), query=(_AFTER, _LIMIT, _STATUS),
           refusals=(404,)),
     Route("GET", f"{_RUN}/samples", _READ, run_pages.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
-    Route("GET", f"{_RUN}/samples/{{sample_id}}/{{repeat}}", _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
+    Route("GET", _SAMPLE, _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
+    Route("POST", f"{_SAMPLE}/labels", _FULL, labelling.add_label, AnyJson(), bodies.NewLabel, refusals=(404,)),
+    Route("POST", f"{_SAMPLE}/trials", _FULL, labelling.ask_again, AnyJson(), bodies.AskAgain, refusals=(404,)),
+    Route("GET", "/labels", _READ, labelling.list_labels, Json(bodies.LabelPage), query=_OF_LABELS, refusals=(404,)),
+    Route("POST", "/labels/{label_id}/remove", _FULL, labelling.remove_label, Json(bodies.Done), bodies.Empty, body_optional=True,
+          refusals=(404,)),
+    Route("GET", "/blind", _READ, labelling.get_blind, AnyJson(), query=_OF_BLIND, refusals=(404,)),
+    Route("GET", "/agreement", _READ, labelling.get_agreement, AnyJson(), query=_OF_BLIND[:1], refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("GET", "/history", _READ, decisions.get_history, Json(History), query=(_NAMED, _AFTER, _LIMIT)),

@@ -33,7 +33,7 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
     where, order = _filter(query), SampleOrder(query["sort"], query["descending"] == "true")
     columns = _columns(query["columns"])
 
-    by_facets = not where.looks and where.metric is None and order.by is None
+    by_facets = not where.looks and where.metric is None and where.labelled is None and order.by is None
 
     def read(store: Store) -> bodies.SamplePage:
         store.run(call.run_id)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-from benchwright.core import Row, RunOwnedError, is_hub_uri
+from benchwright.core import JsonObject, Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.results import ComparisonOptions
 from benchwright.server._catalogue import Catalogue, Live
@@ -29,6 +29,7 @@ from benchwright.store import (
     Owner,
     RunRecord,
     Store,
+    Trial,
     WorkflowWriter,
     Workspace,
     open_store,
@@ -179,6 +180,15 @@ class RunActs(Protocol):
 
     def bless(self, run: str, *, name: str | None, workspace: Path) -> Any:
         """Make a run the baseline of a name."""
+
+    def blind_samples(self, store: Store, runs: Sequence[int], seed: int, limit: int) -> JsonObject:
+        """Samples to grade without the judge's verdict."""
+
+    def judge_agreement(self, store: Store, runs: Sequence[int]) -> JsonObject:
+        """How far the judge agrees with people."""
+
+    def ask_again(self, store: Store, run: RunRecord, sample: tuple[int, int], body: str, who: str) -> Trial:
+        """Send the request of a sample again, changed, and score the reply."""
 
 
 _MOST_AT_ONCE = 2

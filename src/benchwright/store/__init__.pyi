@@ -7,6 +7,13 @@ from benchwright.store._backends import (
     store_problems as store_problems,
 )
 from benchwright.store._finding import named_run as named_run, whole as whole
+from benchwright.store._labels import (
+    LABEL_KINDS as LABEL_KINDS,
+    Label as Label,
+    Trial as Trial,
+    reply_id as reply_id,
+    user_name as user_name,
+)
 from benchwright.store._owner import (
     DEAD_AFTER_S as DEAD_AFTER_S,
     HEARTBEAT_S as HEARTBEAT_S,

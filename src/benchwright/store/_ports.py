@@ -4,12 +4,13 @@ exchange, and nothing of the database."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunStatus, StepValues
+from benchwright.store._labels import Label, Trial
 from benchwright.store._owner import Lease
 from benchwright.store._records import Event, RecordedStep, RunRecord, SampleSteps
 from benchwright.store._sample_filters import Facet, SampleFilter, SampleOrder
@@ -198,6 +199,31 @@ class SampleStore(Protocol):
         one looks at a limited number: it may be shorter than `limit` though `next` names where the search continues."""
 
 
+class LabelStore(Protocol):
+    """What people say of samples, and samples that they sent again."""
+
+    def add_label(self, label: Label) -> Label:
+        """Record a label in place of the same person's earlier one on the same thing. One that says the same stays as it is."""
+
+    def remove_label(self, number: int) -> Label:
+        """Delete a label, and return it. `NotFoundError` if there is none."""
+
+    def labels(
+        self, rows: Collection[str] | None = None, *, kind: str | None = None, who: str | None = None,
+        after: int | None = None, limit: int | None = None,
+    ) -> list[Label]:  # fmt: skip
+        """Labels, newest first; those of rows, a kind or a person. `after` is the number of the last one of the page before."""
+
+    def labelled(self, run_id: int, kind: str | None = None) -> Iterator[tuple[int, int, str]]:
+        """Row number, repeat and row identity of the samples of a run whose rows have labels, in sample order."""
+
+    def add_trial(self, trial: Trial) -> Trial:
+        """Record a trial."""
+
+    def trials(self, run_id: int, sample: tuple[int, int] | None = None) -> list[Trial]:
+        """Trials of a run, or of one of its samples, newest first."""
+
+
 class WorkflowWriter(Protocol):
     """The sink for workflow records of any number of runs. It belongs to one event loop, and is the only way in which steps,
     metric points and events of workflows are written."""
@@ -263,7 +289,7 @@ class WorkflowStore(Protocol):
         """Metrics of a run by name, with count, mean, extremes and the newest value."""
 
 
-class Store(RunStore, StepStore, SampleStore, WorkflowStore, Protocol):
+class Store(RunStore, StepStore, SampleStore, LabelStore, WorkflowStore, Protocol):
     """An open store. Leave its `with` block, or call `close`, to release it."""
 
     @property

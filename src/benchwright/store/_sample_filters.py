@@ -12,10 +12,13 @@ import orjson
 from msgspec import UNSET, Struct
 
 from benchwright.core import JsonValue, SampleRecord, UsageError, load_exact_json
+from benchwright.store._labels import LABEL_KINDS
 from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
 
+ANY_LABEL = "any"
+"""The filter for samples with labels of every kind."""
 _SMALLEST = -6
 """Values closer to zero than half of 2 to this power are in one bucket."""
 _PLACES_PER_ROW = 10_000
@@ -74,12 +77,18 @@ class SampleFilter(Struct, frozen=True):
     """Only samples whose row has `value` in this column. Not indexed either."""
     value: str | None = None
     """The value as text, as in slices; one of them if the row has a list."""
+    labelled: str | None = None
+    """Only samples whose row has a label of this kind, or `any`."""
 
     def __post_init__(self) -> None:
         if (self.column is None) != (self.value is None):
             raise UsageError("a filter by a column of the data needs the column and its value")
         if self.metric is None and (self.above is not None or self.below is not None):
             raise UsageError("a filter by value needs the name of a metric")
+        if self.labelled not in (None, ANY_LABEL, *LABEL_KINDS):
+            raise UsageError(
+                f"labelled is {self.labelled!r}; expected {ANY_LABEL} or a kind of label: {', '.join(LABEL_KINDS)}"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:

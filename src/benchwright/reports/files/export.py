@@ -212,6 +212,28 @@ def exported_lines(
         yield write([_csv_cell(cell) if raw else without_formula(_csv_cell(cell)) for cell in cells])
 
 
+def write_rows(path: Path, format: str, rows: Iterable[list[Any]]) -> int:
+    """Write a table whose first row is its header, as `jsonl`, `csv` or `xlsx`, and return the number of rows after it. The file is
+    complete or absent. In CSV, a text that a spreadsheet would take for a formula gets an apostrophe."""
+    if format == "xlsx":
+        with replacing(path) as temporary:
+            return write_workbook(temporary, {"labels": rows})[0] - 1
+    lines = iter(rows)
+    header = next(lines)
+    count = 0
+    write = _csv_writer()
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as text:
+        if format == "csv":
+            text.write(write(header))
+        for cells in lines:
+            count += 1
+            if format == "csv":
+                text.write(write([without_formula(_csv_cell(cell)) for cell in cells]))
+            else:
+                text.write(_line(dict(zip(header, cells, strict=True))).decode())
+    return count
+
+
 def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
     identify = sample_ids(samples.identity)
     return (prediction_line(each, details.run.name, identify) for each in samples.predictions())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from benchwright.core import percent, printable
 from benchwright.reports.blocks import Block, Cell, fitted, labelled, line
 from benchwright.results import Calibration, number, plural
@@ -33,7 +35,32 @@ def calibration_blocks(view: Calibration) -> list[Block]:
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
     rows += [("note", (printable(note), "yellow")) for note in view.notes]
-    return [line(), line(title, "bold"), fitted(columns), labelled(rows)]
+    return [line(), line(title, "bold"), fitted(columns), labelled(rows), *_disagreements(view)]
+
+
+_LONGEST = 300
+"""Characters of a text in a list of disagreements."""
+
+
+def _disagreements(view: Calibration) -> Iterator[Block]:
+    """The samples that judge and humans grade differently."""
+    if view.disagreements is None:
+        return
+    found = view.disagreements
+    yield line()
+    yield line(f"{plural(len(found), 'disagreement')}" if found else "No disagreements.", "bold")
+    for each in found:
+        place = "" if each.sample_id is None else f"sample {each.sample_id}/{each.repeat or 0}: "
+        texts = (
+            ("prompt", each.prompt), ("response", each.response), ("target", each.target), ("reason", each.reason),
+        )  # fmt: skip
+        yield line()
+        yield line(printable(f"{place}human {each.label}, judge {each.grade}"), "bold")
+        yield labelled([(name, printable(_cut(text))) for name, text in texts if text])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _of_rows(noun: str, count: int, rows: int) -> str:

@@ -160,6 +160,8 @@ def _facts(details: RunDetails) -> list[tuple[str, str]]:
     facts = [("target", run.target), ("command", details.command)]
     if run.rescored_from is not None:
         facts.append(("rescored", f"from the replies of run {run.rescored_from}"))
+    if moved := (details.labels or {}).get("text"):
+        facts.append(("labels", str(moved)))
     if dataset:
         facts.append(
             ("data", f"{dataset.get('name')}, {dataset.get('rows')} rows, {dataset.get('fingerprint')}")

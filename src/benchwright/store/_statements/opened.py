@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from benchwright.store._driver import Driver, Transaction
-from benchwright.store._statements.schema import LAST_RUN, TELLS_PROGRESS, connected
+from benchwright.store._statements.schema import HAS_LABELS, LAST_RUN, TELLS_PROGRESS, connected
 from benchwright.store._workspace import Workspace
 
 
@@ -22,7 +22,8 @@ class Opened:
         self._scratch_tables: dict[str, str] = {}
         self._connection = connected(driver, "read" if read_only else "write")
         # Tables of an earlier version stay as they are while they are only read.
-        self._tells_progress = self._connection.version() >= TELLS_PROGRESS
+        version = self._connection.version()
+        self._tells_progress, self._has_labels = version >= TELLS_PROGRESS, version >= HAS_LABELS
 
     def close(self) -> None:
         """Close the database."""

@@ -45,8 +45,8 @@ _ADD_STEP = (
     "INSERT INTO steps (run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
     " call_hash, call_input, call_output) VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (run_id, key) DO NOTHING"
 )
-_OF_RUNS = ("steps", "events", "metrics", "workflow_steps", "sample_index", "sample_metrics")
-"""Tables with rows of runs."""
+_OF_RUNS = ("steps", "events", "metrics", "workflow_steps", "sample_index", "sample_metrics", "trials")
+"""Tables with rows of runs. Labels are of rows, and stay."""
 
 
 class Runs(RunLists):

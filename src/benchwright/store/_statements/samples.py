@@ -18,6 +18,7 @@ from benchwright.core import step_key
 from benchwright.store._driver import Driver, Row
 from benchwright.store._records import SampleSteps
 from benchwright.store._sample_filters import (
+    ANY_LABEL,
     Facet,
     FoundText,
     SampleFilter,
@@ -32,6 +33,7 @@ from benchwright.store._sample_filters import (
     reply_values,
     sample_at,
 )
+from benchwright.store._statements.labels import Labels
 from benchwright.store._statements.marks import FIGURES as _FIGURES, SET_MARK
 from benchwright.store._statements.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._statements.steps import SAMPLE_COLUMNS, Steps
@@ -86,7 +88,7 @@ _INSERT_FIGURE = (
 _SCORES = "key >= 'score/' AND key < 'score0'"
 
 
-class Samples(Steps):
+class Samples(Steps, Labels):
     """Reads samples page by page."""
 
     def __init__(self, workspace: Workspace, driver: Driver, *, read_only: bool = False) -> None:
@@ -121,6 +123,8 @@ class Samples(Steps):
         and the search continues at `next`.
         """
         where, order = where or SampleFilter(), order or SampleOrder()
+        if where.labelled is not None:
+            return self._page_labelled(run_id, where, order, after, limit)
         if order.by is not None:
             looks = where.looks or where.metric not in (None, order.indexed_as)
             block = _MOST_SEARCHED + 1 if looks else limit + 1
@@ -142,6 +146,26 @@ class Samples(Steps):
         items = self._in_order(run_id, found[:limit])
         more = len(found) > limit
         return Page(items, place_of(*items[-1][:2]) if more and items else None)
+
+    def _page_labelled(
+        self, run_id: int, where: SampleFilter, order: SampleOrder, after: int | None, limit: int
+    ) -> Page[SampleSteps]:
+        """A page of labelled samples. People label few of them, so that each is looked at."""
+        kind = None if where.labelled == ANY_LABEL else where.labelled
+        keys = [step_key("score", index, repeat) for index, repeat, _ in self.labelled(run_id, kind)]
+        name = order.indexed_as
+        found: list[tuple[float, int, SampleSteps]] = []
+        for sample in self._samples_of(run_id, keys):
+            value = None if name is None else _value_of(sample, name)
+            if (name is None or value is not None) and _is_current(where, order, sample, value):
+                found.append((value or 0.0, place_of(*sample[:2]), sample))
+        found.sort(key=lambda each: each[:2], reverse=order.descending)
+        start = next((at + 1 for at, each in enumerate(found) if each[1] == after), 0)
+        if after is not None and not start and name is None:  # its label was taken away meanwhile
+            start = sum((place >= after) if order.descending else (place <= after) for _, place, _ in found)
+        items = [sample for *_, sample in found[start : start + limit]]
+        more = start + limit < len(found)
+        return Page(items, place_of(*items[-1][:2]) if more else None, None)
 
     def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
         """Samples of other runs on the same row content under the same number. One look-up for each run."""

@@ -134,11 +134,44 @@ _FIRST = 7
 _CHANGES: tuple[tuple[str, ...], ...] = (
     # How far a live run has come (JSON), written with the heartbeat.
     ("ALTER TABLE runs ADD COLUMN progress {bytes}",),
+    # What people say of rows, whichever run they saw them in; and samples that were sent again by hand.
+    (
+        """
+        CREATE TABLE labels (
+            id          {counted},
+            key         {key} NOT NULL UNIQUE,  -- what there is one label of: see `Label.key`
+            row_hash    {bytes} NOT NULL,       -- the row, as input_hash of its scores
+            kind        TEXT NOT NULL,
+            value       TEXT,
+            reply       TEXT,                   -- the reply that it is about, or null
+            who         TEXT NOT NULL,
+            created_at  {number} NOT NULL,
+            run_id      {integer} NOT NULL,     -- where it was seen; the run may be gone
+            sample_id   {integer} NOT NULL,
+            repeat      {integer} NOT NULL
+        )
+        """,
+        "CREATE INDEX labels_by_row ON labels (row_hash)",
+        """
+        CREATE TABLE trials (
+            id          {counted},
+            run_id      {integer} NOT NULL,
+            sample_id   {integer} NOT NULL,
+            repeat      {integer} NOT NULL,
+            who         TEXT NOT NULL,
+            created_at  {number} NOT NULL,
+            content     {bytes} NOT NULL        -- what was sent and what came of it (JSON)
+        )
+        """,
+        "CREATE INDEX trials_by_run ON trials (run_id, sample_id, repeat)",
+    ),
 )
 """The statements of each later version, in order. One that was released is never edited."""
 VERSION = _FIRST + len(_CHANGES)
 TELLS_PROGRESS = 8
 """The version from which runs have their progress."""
+HAS_LABELS = 9
+"""The version from which there are labels and trials."""
 
 LAST_RUN = "SELECT max(id) FROM (SELECT id FROM runs UNION ALL SELECT value FROM marks WHERE name = 'removed_run') AS numbers"
 """The highest run number ever used. A removed run's number counts, because users may have noted it."""

@@ -2,10 +2,12 @@
 
 import { acts } from "./acts.js";
 import { enter, exchange, hasToken } from "./api.js";
+import { blind } from "./blind.js";
 import { data } from "./data.js";
 import { h } from "./dom.js";
 import { gate } from "./gate.js";
 import { history as historyPage } from "./history.js";
+import { labels } from "./labels.js";
 import { isLive, progressBand, watch } from "./live.js";
 import { runs } from "./runs.js";
 import { sample } from "./sample.js";
@@ -26,6 +28,8 @@ import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
 const PAGES = [
   { address: /^#\/runs$/, title: "Runs", link: "#/runs", show: runs },
   { address: /^#\/search$/, title: "Search", link: "#/search", show: search },
+  { address: /^#\/labels$/, title: "Labels", link: "#/labels", show: labels },
+  { address: /^#\/blind$/, title: "Blind grading", show: blind },
   { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun, ofRun: true },
   { address: /^#\/runs\/(\d+)\/samples$/, title: "Samples", show: samples },
   { address: /^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, title: "Sample", show: sample },

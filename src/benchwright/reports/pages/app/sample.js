@@ -1,8 +1,11 @@
 // #/runs/7/samples/12/0: everything about one sample.
 
 import { get, getText } from "./api.js";
+import { askAgain } from "./ask_again.js";
+import { anySeed } from "./blind.js";
 import { at, figure, h, name, printable, scrolls, section, table } from "./dom.js";
 import { count, duration } from "./figures.js";
+import { labelling } from "./labels.js";
 import { indented } from "./run.js";
 import { filterOf, link } from "./sample_filter.js";
 import { scoreText, state } from "./samples.js";
@@ -78,7 +81,10 @@ function scores(sample) {
 
 /** @param {Sample} sample */
 function judges(sample) {
-  return sample.judges.map((judge, place) => h("article", { class: "message" }, h("h3", {}, `judge ${place + 1}`, judge.error ? h("span", { class: "bad-text" }, ` ${judge.error}`) : null), long(judge.text || "–", "Judge's reply")));
+  const keys = Object.keys(sample.scores ?? {}).filter((key) => key.startsWith("grade_of_")); // of a panel, in the order of its judges
+  const grade = (place) => (sample.judges.length > 1 && keys.length === sample.judges.length ? sample.scores[keys[place]] : sample.scores?.judge_grade);
+  const blindly = sample.scores?.judge_grade === undefined ? null : h("p", {}, h("a", { href: `#/blind?runs=${sample.run.run_id ?? sample.run.id}&seed=${anySeed()}` }, "Grade replies of this run blindly"));
+  return [...sample.judges.map((judge, place) => h("article", { class: "message" }, h("h3", {}, `judge ${place + 1}`, grade(place) === undefined ? null : h("span", {}, ": grade ", h("b", {}, scoreText(grade(place)))), judge.error ? h("span", { class: "bad-text" }, ` ${judge.error}`) : null), long(judge.text || "–", "Judge's reply"))), blindly].filter((part) => part !== null);
 }
 
 /** @param {Sample} sample */
@@ -182,10 +188,11 @@ export async function sample(place) {
         found.reasoning ? h("details", {}, h("summary", {}, "Reasoning"), long(found.reasoning, "Reasoning")) : null,
         h("h2", {}, "Target"), found.target === null ? h("p", { class: "dim" }, "The row has no answer.") : long(found.target, "Target"),
         h("h2", {}, "Scores"), scores(found))),
+    labelling(`/runs/${run}/samples/${row}/${repeat}`, found, signal),
     ...section("Calls", calls(found)), ...section("Judges", ...judges(found)),
     ...section("Repeats of this row", others.length ? beside("Repeats", others, "repeats", (each) => h("a", { href: address(each.sample_id, each.repeat) }, `${each.sample_id}/${each.repeat}`)) : null),
     ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name} on ${each.model}`)) : null),
-    ...section("Requests", requests(found)),
+    ...section("Requests", requests(found)), askAgain(`/runs/${run}/samples/${row}/${repeat}`, found),
     ...section("Row", found.row ? long(indented(found.row), "Row") : null),
     h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
   ].filter((part) => part !== null);

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { figure, h, name, scrolls } from "./dom.js";
 import { count, duration, general, plural } from "./figures.js";
+import { KINDS } from "./labels.js";
 import { filterOf, link } from "./sample_filter.js";
 
 /** @typedef {Record<string, any>} Sample */
@@ -88,6 +89,7 @@ function form(run, query, metrics) {
     field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"]])),
     field("has a score", select("scored", value("scored"), [any, ["true", "yes"], ["false", "no"]])),
     field("text in prompt, reply or target", input("text", value("text"), "search")),
+    field("labelled", select("labelled", value("labelled"), [any, ["any", "with a label"], ...KINDS.map(([kind, words]) => [kind, words])])),
     field("sorted by", select("sort", value("sort"), sorts)),
     field("order", select("descending", value("descending"), [["", "ascending"], ["true", "descending"]])),
     h("button", { id: "apply", type: "submit" }, "Show"),

@@ -1,0 +1,175 @@
+// What people say of samples: the labels of one sample with the form for a new one, and #/labels, the list of all.
+
+import { get, post, readOnly } from "./api.js";
+import { at, h, name, scrolls } from "./dom.js";
+import { plural } from "./figures.js";
+
+/** @typedef {{ id: number, kind: string, words: string, value: string | null, who: string, at: string, applies: boolean, run_id: number, sample_id: number, repeat: number }} Label */
+
+/** Each kind, its words, and what its value is: empty if it has none. */
+export const KINDS = [
+  ["gold", "gold is wrong", "the right target (if you know it)"], ["ambiguous", "ambiguous", ""], ["extraction", "extraction is wrong", "the right reading (if there is one)"],
+  ["judge", "right grade", "the grade that the judge should give"], ["tag", "tag", "a word of your own"], ["note", "note", "a text"],
+];
+const NEEDED = ["judge", "tag", "note"];
+
+/** @param {Error & { hint?: string | null }} error */
+const told = (error) => `${error.message} ${error.hint ?? ""}`;
+
+/** @param {Label} label @param {number} place @param {((label: Label) => void) | null} remove */
+function item(label, place, remove) {
+  return h("li", { "data-label": String(label.id) }, h("b", { "data-json": at("labels", place, "words") }, label.words), label.value === null ? null : h("span", {}, ": ", h("bdi", { class: "label-value", "data-json": at("labels", place, "value") }, label.value)),
+    h("span", { class: "dim" }, " by ", name(at("labels", place, "who"), label.who), `, ${label.at.slice(0, 10)}`, label.applies ? "" : ", about another reply to this row"),
+    remove === null ? null : h("span", {}, " ", h("button", { type: "button", class: "small", "aria-label": `Remove label ${label.words} by ${label.who}`, onclick: () => remove(label) }, "Remove")));
+}
+
+/** The labels of a sample, and the form that the key `l` opens. @param {string} path of the sample below /api @param {{ labels: Label[] }} found
+ *  @param {AbortSignal} signal @returns {Node} */
+export function labelling(path, found, signal) {
+  const list = h("ul", { class: "labels" }), said = h("p", { role: "status", class: "dim" }), slot = h("div", {});
+  const opener = h("button", { id: "label", type: "button", "aria-keyshortcuts": "l", onclick: open }, "Label (l)");
+  const none = h("p", { class: "dim" }, "Nobody has labelled this row.");
+
+  function show() {
+    list.replaceChildren(...found.labels.map((label, place) => item(label, place, readOnly() ? null : remove)));
+    list.hidden = !found.labels.length;
+    none.hidden = !list.hidden;
+  }
+
+  async function again() {
+    found = await get(path, signal);
+    show();
+  }
+
+  /** @param {Label} label */
+  async function remove(label) {
+    try {
+      said.textContent = `${(await post(`/labels/${label.id}/remove`, {})).message}.`;
+      await again();
+      opener.focus();
+    } catch (error) {
+      said.textContent = told(error);
+    }
+  }
+
+  function close() {
+    slot.replaceChildren();
+    opener.hidden = false;
+    opener.focus();
+  }
+
+  function open() {
+    if (slot.childElementCount) return;
+    const kind = /** @type {HTMLSelectElement} */ (h("select", { id: "label-kind", name: "kind" }, ...KINDS.map(([value, words]) => h("option", { value }, words))));
+    const value = /** @type {HTMLTextAreaElement} */ (h("textarea", { id: "label-value", name: "value", rows: "2", autocomplete: "off" }));
+    const words = h("span", {}), field = h("label", { class: "field wide" }, words, value), trouble = h("p", { class: "bad-text", role: "alert" });
+    const chosen = () => {
+      const asks = KINDS.find(([each]) => each === kind.value)?.[2] ?? "";
+      words.textContent = asks;
+      field.hidden = asks === "";
+      value.required = NEEDED.includes(kind.value);
+    };
+    kind.addEventListener("change", chosen);
+    const save = async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      trouble.textContent = "";
+      try {
+        const kept = await post(`${path}/labels`, { kind: kind.value, value: field.hidden || value.value === "" ? null : value.value });
+        await again();
+        said.textContent = `Labelled: ${kept.words}.`;
+        close();
+      } catch (error) {
+        trouble.textContent = told(error);
+      }
+    };
+    const keys = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape") close();
+      if (event.key === "Enter" && event.target === value && !event.shiftKey) { event.preventDefault(); form.requestSubmit(); }
+    };
+    const form = /** @type {HTMLFormElement} */ (h("form", { class: "label-form", "aria-label": "Label this sample", onsubmit: save, onkeydown: keys },
+      h("div", { class: "fields" }, h("label", { class: "field" }, h("span", {}, "label"), kind), field,
+        h("button", { type: "submit" }, "Save (Enter)"), h("button", { type: "button", onclick: close }, "Close (Esc)")), trouble));
+    chosen();
+    slot.replaceChildren(form);
+    opener.hidden = true;
+    kind.focus();
+  }
+
+  if (readOnly()) opener.hidden = true;
+  else {
+    addEventListener("keydown", (event) => {
+      const target = /** @type {Element | null} */ (event.target);
+      if (event.key !== "l" || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target?.tagName ?? "")) return;
+      event.preventDefault();
+      open();
+    }, { signal });
+  }
+  show();
+  return h("section", { class: "labelling", "aria-label": "Labels" }, h("h2", {}, "Labels"), list, none, opener, slot, said);
+}
+
+/** @param {string} id @param {string} words @param {HTMLElement} control */
+const field = (id, words, control) => h("label", { class: "field", for: id }, h("span", {}, words), control);
+
+/** #/labels: all labels, newest first. @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function labels(place) {
+  const { query, signal } = place;
+  const asked = new URLSearchParams(["kind", "who", "run", "q"].map((key) => [key, query.get(key) ?? ""]).filter(([, value]) => value !== ""));
+  const first = await get(`/labels?${asked}&limit=100`, signal);
+  const body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
+  const further = h("button", { id: "more", type: "button" }, "Show more labels");
+  const grid = h("div", scrolls("Labels"), h("table", { class: "labels-table" }, h("thead", {}, h("tr", {}, ...["sample", "label", "value", "who", "when (UTC)", ...(readOnly() ? [] : [""])].map((words) => h("th", {}, words)))), body));
+  /** @type {number | null} */
+  let next = null;
+
+  /** @param {Label} label */
+  function row(label) {
+    const line = h("tr", { "data-label": String(label.id) },
+      h("td", {}, h("a", { href: `#/runs/${label.run_id}/samples/${label.sample_id}/${label.repeat}` }, `run ${label.run_id}, ${label.sample_id}/${label.repeat}`)),
+      h("td", {}, label.words), h("td", {}, h("span", { class: "clip" }, label.value ?? "–")), h("td", {}, h("bdi", {}, label.who)), h("td", {}, label.at.slice(0, 16).replace("T", " ")));
+    if (!readOnly()) {
+      line.append(h("td", {}, h("button", { type: "button", class: "small", "aria-label": `Remove label ${label.id}`, onclick: async () => {
+        try {
+          await post(`/labels/${label.id}/remove`, {});
+          line.remove();
+          say();
+        } catch (error) {
+          trouble.textContent = told(error);
+        }
+      } }, "Remove")));
+    }
+    return line;
+  }
+
+  function say() {
+    said.textContent = body.childElementCount ? `${plural(body.childElementCount, "label")} shown${next === null ? "" : ", there are more"}.` : [...asked].length ? "No labels match." : "There are no labels yet. Open a sample and press l.";
+    further.hidden = next === null;
+    grid.hidden = !body.childElementCount;
+  }
+
+  /** @param {{ labels: Label[], next: number | null }} page */
+  function add(page) {
+    body.append(...page.labels.map(row));
+    next = page.next;
+    say();
+  }
+
+  further.addEventListener("click", async () => {
+    try {
+      add(await get(`/labels?${asked}&limit=100&after=${next}`, signal));
+    } catch (error) {
+      if (error.name !== "AbortError") trouble.textContent = told(error);
+    }
+  });
+  add(first);
+  const value = (/** @type {string} */ key) => query.get(key) ?? "";
+  const kinds = h("select", { id: "kind", name: "kind" }, ...[["", "any"], ...KINDS].map(([each, words]) => h("option", { value: each, selected: each === value("kind") ? "" : null }, words)));
+  const input = (/** @type {string} */ id, kind = "text") => h("input", { id, name: id, type: kind, value: value(id), autocomplete: "off" });
+  const filter = h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const given = new URLSearchParams([...new FormData(/** @type {HTMLFormElement} */ (event.target))].map(([key, each]) => [key, String(each)]).filter(([, each]) => each !== ""));
+    location.hash = `#/labels${given.size ? `?${given}` : ""}`;
+  } }, h("div", { class: "fields" }, field("kind", "label", kinds), field("who", "who", input("who")), field("run", "rows of run", input("run", "number")), field("q", "text", input("q", "search")), h("button", { id: "apply", type: "submit" }, "Show")));
+  return [h("h1", { tabindex: "-1" }, "Labels"), filter, said, grid, h("div", { class: "foot" }, trouble, further),
+    h("p", { class: "dim" }, "Labels belong to rows: each shows in every run on its row. In a sheet: "), h("pre", scrolls("Command"), "benchwright labels RUN --export labels.xlsx")];
+}

@@ -1,0 +1,35 @@
+"""The labels of a run on the terminal."""
+
+from __future__ import annotations
+
+from benchwright.core import printable
+from benchwright.reports.blocks import Block, fitted, line
+from benchwright.results import LabelList, local_time, plural
+
+_LONGEST = 60
+
+
+def label_list_blocks(view: LabelList) -> list[Block]:
+    """Each label with the sample of this run that it is on, newest first; then what they would change."""
+    if not view.labels:
+        return [line(f"The rows of run {view.run_id} have no labels.")]
+    rows = view.labels
+    columns = [
+        ("sample", [view.places.get(each.row, "–") for each in rows], 9),
+        ("label", [view.words(each) for each in rows], 9),
+        ("value", [printable(_cut(each.value or "")) for each in rows], 9),
+        ("who", [printable(each.who) for each in rows], 8),
+        ("when", [local_time(each.created_at) for each in rows], 7),
+    ]
+    found = [
+        line(),
+        line(f"{plural(len(rows), 'label')} on rows of run {view.run_id}", "bold"),
+        fitted(columns),
+    ]
+    if view.effect:
+        found.append(line(view.effect))
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

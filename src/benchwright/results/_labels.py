@@ -1,0 +1,270 @@
+"""Labels of samples as values: of one sample, of a run, and by how much they would move its headline."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    NotFoundError,
+    RunSummary,
+    SampleRecord,
+    rfc3339,
+)
+from benchwright.results._figures import headline_of, is_fraction, number, plural
+from benchwright.results._samples import sample_views, views_of
+from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store, Trial, reply_id
+
+
+def label_json(label: Label, reply: str | None = None) -> JsonObject:
+    """A label for REST and pages; `applies` says whether it is about the row, or about this reply."""
+    found = asdict(label)
+    created = found.pop("created_at")
+    words = LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
+    return {**found, "words": words, "at": rfc3339(created), "applies": label.applies_to(reply)}
+
+
+def trial_json(trial: Trial) -> JsonObject:
+    """A trial for REST and pages: its number, who and when, and what came of it."""
+    return {"id": trial.id, "who": trial.who, "at": rfc3339(trial.created_at), **trial.content}
+
+
+def sample_labels(store: Store, run_id: int, index: int, repeat: int) -> list[Label]:
+    """The labels of the row of a sample, newest first."""
+    row = row_of(store, run_id, index, repeat)
+    return [] if row == "" else store.labels([row])
+
+
+def row_of(store: Store, run_id: int, index: int, repeat: int) -> str:
+    """Identifies the content of a sample's row; empty for a row that could not be read. NotFoundError without such a sample."""
+    steps = store.recorded(run_id, "score", index, index)
+    for key, step in steps.items():
+        if int(key[16:20]) == repeat:
+            return step.input_hash.hex()
+    raise NotFoundError(f"run {run_id} has no sample {index}/{repeat}. Rows and repeats count from 0")
+
+
+def new_label(
+    store: Store, run_id: int, index: int, repeat: int, *, kind: str, value: str | None, who: str
+) -> Label:
+    """A label of a sample by its row, and by its reply if it is about that. Raises UsageError if it is none."""
+    row = row_of(store, run_id, index, repeat)
+    known = LABEL_KINDS.get(kind)
+    reply = None
+    if known is not None and known.of_reply:
+        views = sample_views(store, run_id, index)
+        reply = next((reply_id(view.response) for view in views if view.repeat == repeat), None)
+    return Label(
+        row=row, kind=kind, value=value or None, reply=reply, who=who, created_at=time.time(), run_id=run_id,
+        sample_id=index, repeat=repeat,
+    ).checked()  # fmt: skip
+
+
+def deciding(labels: Iterable[Label]) -> dict[tuple[str, str, str | None], Label]:
+    """The label that counts for each row, kind and reply: the newest, whoever gave it."""
+    found: dict[tuple[str, str, str | None], Label] = {}
+    for label in sorted(labels, key=lambda each: each.id):
+        found[label.row, label.kind, label.reply] = label
+    return found
+
+
+def in_dispute(labels: Iterable[Label]) -> int:
+    """How many rows or replies have labels of one kind on which people disagree; the newest counts."""
+    said: dict[tuple[str, str, str | None], set[str | None]] = {}
+    for label in labels:
+        if label.kind in CORRECTING:
+            said.setdefault((label.row, label.kind, label.reply), set()).add(label.value)
+    return sum(len(values) > 1 for values in said.values())
+
+
+CORRECTING = ("ambiguous", "gold", "extraction", "judge")
+"""Kinds of labels that change a number."""
+SCORING = ("ambiguous", "gold", "extraction")
+"""Those that change how a run is scored again. Labels of judges calibrate the judge."""
+
+
+class LabelList(Struct, frozen=True):
+    """The labels on the rows of a run, newest first."""
+
+    run_id: int
+    """The run."""
+    labels: tuple[Label, ...]
+    """The labels."""
+    places: dict[str, str]
+    """The first sample of each row in the run, as `12/0`."""
+    effect: str
+    """What they would change, in words; empty: nothing."""
+
+    @classmethod
+    def of(cls, store: Store, run: RunRecord, summary: RunSummary | None) -> LabelList:
+        """The labels of a run."""
+        places: dict[str, str] = {}
+        for index, repeat, row in store.labelled(run.id):
+            places.setdefault(row, f"{index}/{repeat}")
+        effect = label_effect(store, run, summary)
+        said = "" if effect is None else effect.sentence(run.id)
+        return cls(run.id, tuple(store.labels(places)), places, said)
+
+    @staticmethod
+    def words(label: Label) -> str:
+        """What a label says."""
+        return LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, labels, text}`; each label with the `sample` of this run that it is on."""
+        labels = [
+            {**label_json(each, each.reply), "sample": self.places.get(each.row)} for each in self.labels
+        ]
+        return {"run_id": self.run_id, "labels": list[JsonValue](labels), "text": self.effect}
+
+
+def applicable(store: Store, run_id: int) -> tuple[tuple[str | None, ...], ...]:
+    """The labels that change how the samples of a run are scored: row, kind, reply and value of each, as its settings record them."""
+    rows = {row for *_, row in store.labelled(run_id)}
+    decided = deciding(store.labels(rows))
+    return tuple(
+        (label.row, label.kind, label.reply, label.value)
+        for _, label in sorted(decided.items(), key=lambda item: item[1].id)
+        if label.kind in SCORING
+    )
+
+
+class LabelEffect(Struct, frozen=True):
+    """The labels on the samples of a run, and by how much `rescore --labels` would move its headline."""
+
+    samples: int
+    """Samples of rows with labels."""
+    kinds: dict[str, int]
+    """Labels by kind."""
+    left_out: int = 0
+    """Samples with a score that would be left out: ambiguous, or with a wrong target or reading for which no label has the right one."""
+    corrected: int = 0
+    """Samples that would be scored against another target or reading."""
+    metric: str | None = None
+    """The headline; None: it does not come from the scores of samples, or nothing would move."""
+    recorded: float | None = None
+    """Its value in the run."""
+    low: float | None = None
+    """Its least value with labels: as if every corrected sample were wrong."""
+    high: float | None = None
+    """Its greatest value with labels."""
+    by: dict[str, int] = field(default_factory=dict)
+    """Labels by person."""
+
+    def sentence(self, run_id: int) -> str:
+        """In words; empty if nothing would move."""
+        if not self.left_out and not self.corrected:
+            return ""
+        what = [
+            *([f"leave out {plural(self.left_out, 'sample')}"] if self.left_out else []),
+            *([f"correct {plural(self.corrected, 'sample')}"] if self.corrected else []),
+        ]
+        said = f"Labels would {' and '.join(what)}"
+        if self.low is not None and self.high is not None and self.recorded is not None:
+            same = number(self.low) == number(self.high)
+            to = number(self.low) if same else f"between {number(self.low)} and {number(self.high)}"
+            said += f" and move {self.metric} from {number(self.recorded)} to {to}"
+        return f"{said}: benchwright rescore {run_id} --labels"
+
+    def to_json(self, run_id: int) -> JsonObject:
+        """As `show --json` has it."""
+        return {**asdict(self), "text": self.sentence(run_id)}
+
+
+def label_effect(store: Store, run: RunRecord, summary: RunSummary | None) -> LabelEffect | None:
+    """The effect of labels on a run; None without labels on its rows. A run that was scored with labels would not move by those."""
+    places = list(store.labelled(run.id))
+    if not places:
+        return None
+    labels = store.labels({row for *_, row in places})
+    decided = deciding(labels)
+    applied = set(map(tuple, _applied(run.settings)))
+    metric = None if summary is None else headline_of(summary)
+    known = None if summary is None or metric is None else summary.metrics.get(metric)
+    moved = _Moved(metric, known)
+    for steps in _labelled_steps(store, run.id, places):
+        moved.add(steps, places, decided, applied)
+    low, high = moved.ends()
+    return LabelEffect(
+        len(places), dict(Counter(label.kind for label in labels)), moved.left_out, moved.corrected,
+        metric if low is not None else None, None if known is None or low is None else known.value, low, high,
+        dict(Counter(label.who for label in labels)),
+    )  # fmt: skip
+
+
+def _applied(settings: Mapping[str, Any]) -> Sequence[Sequence[str | None]]:
+    """The labels with which a run was scored: row, kind, reply and value of each."""
+    return settings.get("labels") or ()
+
+
+def _labelled_steps(
+    store: Store, run_id: int, places: Sequence[tuple[int, int, str]]
+) -> Iterable[list[SampleSteps]]:
+    wanted = {(index, repeat) for index, repeat, _ in places}
+    for index in dict.fromkeys(index for index, *_ in places):
+        yield [each for each in store.samples(run_id, index) if (each.sample, each.repeat) in wanted]
+
+
+class _Moved:
+    """What labels would change of a metric."""
+
+    def __init__(self, metric: str | None, known: MetricSummary | None) -> None:
+        self.left_out = self.corrected = 0
+        self._metric, self._known = metric, known
+        self._sum = 0.0 if known is None else known.value * known.count
+        self._count = 0 if known is None else known.count
+        self._open = 0
+
+    def add(
+        self,
+        steps: list[SampleSteps],
+        places: Sequence[tuple[int, int, str]],
+        decided: Mapping[tuple[str, str, str | None], Label],
+        applied: set[tuple[str | None, ...]],
+    ) -> None:
+        rows = {(index, repeat): row for index, repeat, row in places}
+        for sample, view in zip(steps, views_of(steps), strict=True):
+            row, reply = rows[sample.sample, sample.repeat], reply_id(view.response)
+            what = verdict_by_labels(row, reply, decided)
+            if what is None or (row, what.kind, what.reply, what.value) in applied:
+                continue
+            value = (SampleRecord.score_fields(sample.score).get("scores") or {}).get(self._metric or "")
+            points = float(value) if isinstance(value, bool | int | float) else None
+            scored = points is not None
+            if what.kind == "ambiguous" or what.value is None:
+                self.left_out += scored
+            else:
+                self.corrected += 1
+                self._open += scored
+            if points is not None:
+                self._sum -= points
+                self._count -= 1
+
+    def ends(self) -> tuple[float | None, float | None]:
+        """The least and the greatest value of the metric."""
+        total = self._count + self._open
+        if self._known is None or not (self.left_out or self._open) or not total:
+            return None, None
+        if self._open and not is_fraction(self._known):
+            return None, None
+        return self._sum / total, (self._sum + self._open) / total
+
+
+def verdict_by_labels(
+    row: str, reply: str | None, decided: Mapping[tuple[str, str, str | None], Label]
+) -> Label | None:
+    """The label that decides how a sample is scored: one that leaves it out goes before one that corrects it."""
+    found = [
+        label
+        for kind, of in (("ambiguous", None), ("gold", None), ("extraction", reply))
+        if (label := decided.get((row, kind, of))) is not None and (kind != "extraction" or of is not None)
+    ]
+    return next((label for label in found if label.value is None), found[0] if found else None)

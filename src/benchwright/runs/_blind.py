@@ -1,0 +1,88 @@
+"""Grading replies blindly: samples without the judge's verdict, and how far people and the judge agree so far."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from benchwright.core import JsonObject, JsonValue, NotFoundError, SampleRecord, UsageError
+from benchwright.results import sample_views
+from benchwright.runs._calibrate import calibrate_judge
+from benchwright.runs._labels import recorded_grade
+from benchwright.scorers import TEMPLATES
+from benchwright.store import Store, reply_id
+
+_GRADE = b'"judge_grade"'
+_MOST_RUNS = 8
+
+
+def blind_samples(store: Store, runs: Sequence[int], seed: int, limit: int) -> JsonObject:
+    """Samples with a judge's grade in an order that the seed decides, with the grades to choose from. Nothing tells which model replied,
+    or what the judge says."""
+    if len(runs) > _MOST_RUNS:
+        raise UsageError(f"at most {_MOST_RUNS} runs can be mixed; there are {len(runs)}")
+    places: list[tuple[int, int, int]] = []
+    grades: dict[str, float] = {}
+    for run_id in dict.fromkeys(runs):
+        store.run(run_id)
+        for index, repeat, _, record in store.scored(run_id):
+            if _GRADE in record:
+                scores = SampleRecord.score_fields(record).get("scores") or {}
+                if scores.get("judge_grade") is None:
+                    continue
+                places.append((run_id, index, repeat))
+                grades[recorded_grade(scores["judge_grade"])] = float(scores.get("judge_score") or 0.0)
+    if not places:
+        listed = " and ".join(map(str, runs))
+        raise NotFoundError(
+            f"run {listed} has no grades of a judge. Runs with a scorer that asks a judge have them"
+        )
+    random.Random(seed).shuffle(places)  # an order, not a secret
+    scale = [*_scale(grades)]
+    return {
+        "grades": scale,
+        "graded": len(places),
+        "samples": [_shown(store, place) for place in places[:limit]],
+    }
+
+
+def _scale(grades: dict[str, float]) -> Iterable[JsonValue]:
+    """The grades to choose from, the best first: those of the template that has the recorded ones, else those."""
+    for template in TEMPLATES.values():
+        if all(template.scores.get(grade) == score for grade, score in grades.items()):
+            grades = dict(template.scores)
+            break
+    return sorted(grades, key=lambda grade: -grades[grade])
+
+
+def _shown(store: Store, place: tuple[int, int, int]) -> JsonObject:
+    run_id, index, repeat = place
+    view = next(each for each in sample_views(store, run_id, index) if each.repeat == repeat)
+    row = next(
+        step.input_hash.hex()
+        for key, step in store.recorded(run_id, "score", index, index).items()
+        if int(key[16:20]) == repeat
+    )
+    reply = reply_id(view.response)
+    given = [label for label in store.labels([row], kind="judge") if label.reply == reply]
+    return {
+        "run_id": run_id,
+        "sample_id": index,
+        "repeat": repeat,
+        "prompt": view.prompt,
+        "response": view.response,
+        "target": view.target,
+        "label": given[0].value if given else None,
+    }
+
+
+def judge_agreement(store: Store, runs: Sequence[int]) -> JsonObject:
+    """How far judges agree with the labels of people, by run; null for a run without such labels."""
+    found: JsonObject = {}
+    for run_id in runs:
+        store.run(run_id)
+        try:
+            found[str(run_id)] = calibrate_judge(run=run_id, workspace=store.workspace).to_json()
+        except NotFoundError:
+            found[str(run_id)] = None
+    return {"runs": found}

@@ -1,0 +1,104 @@
+"""The routes with which people label samples, grade replies blindly, and ask a model again."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+
+from benchwright.core import JsonObject
+from benchwright.results import label_json, new_label, trial_json
+from benchwright.server import _bodies as bodies
+from benchwright.server._guard import Refusal
+from benchwright.server._handlers import RestCall
+from benchwright.server._state import ServerState
+from benchwright.store import LABEL_KINDS, Label, Store, open_store
+
+
+async def add_label(state: ServerState, call: RestCall) -> JsonObject:
+    """Label a sample, or replace one's own label of the same kind; it shows in every run on its row."""
+    body: bodies.NewLabel = call.body
+    row, repeat = call.path["sample_id"], call.path["repeat"]
+
+    def act(store: Store) -> JsonObject:
+        store.run(call.run_id)
+        label = new_label(store, call.run_id, row, repeat, kind=body.kind, value=body.value, who=call.who)
+        kept = store.add_label(label)
+        return label_json(kept, kept.reply)
+
+    return await state.read(act)
+
+
+async def remove_label(state: ServerState, call: RestCall) -> bodies.Done:
+    """Take a label away."""
+
+    def act(store: Store) -> bodies.Done:
+        gone = store.remove_label(call.path["label_id"])
+        return bodies.Done(f"label {gone.id} ({LABEL_KINDS[gone.kind].words}) removed")
+
+    return await state.read(act)
+
+
+async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
+    """List labels, newest first."""
+    query = call.query
+    limit = query["limit"]
+
+    def read(store: Store) -> bodies.LabelPage:
+        rows = None
+        if query["run"] is not None:
+            store.run(query["run"])
+            rows = {row for *_, row in store.labelled(query["run"], query["kind"])}
+        wanted = (query["q"] or "").casefold()
+        found = store.labels(
+            rows,
+            kind=query["kind"],
+            who=query["who"],
+            after=query["after"],
+            limit=None if wanted else limit + 1,
+        )
+        page = list(islice((each for each in found if _has(each, wanted)), limit + 1))
+        return bodies.LabelPage(
+            [label_json(each, each.reply) for each in page[:limit]],
+            page[limit - 1].id if len(page) > limit else None,
+        )
+
+    return await state.read(read)
+
+
+async def get_blind(state: ServerState, call: RestCall) -> JsonObject:
+    """Get samples with a judge's grade to grade oneself: without the grade, without names of models, in random order."""
+    runs = _runs(call)
+    return await state.read(
+        lambda store: state.acts.blind_samples(store, runs, call.query["seed"], call.query["limit"])
+    )
+
+
+async def get_agreement(state: ServerState, call: RestCall) -> JsonObject:
+    """Get how far judges agree with people's labels so far, as `judge-calibrate --json` has it, by run."""
+    runs = _runs(call)
+    return await state.read(lambda store: state.acts.judge_agreement(store, runs))
+
+
+async def ask_again(state: ServerState, call: RestCall) -> JsonObject:
+    """Send the request of a sample again, changed, to the run's model, and score the reply; it becomes no part of the run."""
+    body: bodies.AskAgain = call.body
+    sample = call.path["sample_id"], call.path["repeat"]
+    acts = state.acts
+
+    def act() -> JsonObject:
+        with open_store(state.store.workspace) as store:
+            return trial_json(acts.ask_again(store, store.run(call.run_id), sample, body.body, call.who))
+
+    return await asyncio.to_thread(act)  # not in the thread of reads, which would wait for the model
+
+
+def _has(label: Label, wanted: str) -> bool:
+    return not wanted or wanted in (label.value or "").casefold()
+
+
+def _runs(call: RestCall) -> list[int]:
+    text = call.query["runs"] or ""
+    names = text.split(",")
+    if not all(name.isascii() and name.isdecimal() and len(name) < 18 for name in names):
+        raise Refusal(422, "invalid", f"runs is {text[:80]!r}", "name runs by their numbers: ?runs=1,2")
+    return [int(name) for name in names]
