@@ -7,6 +7,7 @@ import gzip
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -196,7 +197,7 @@ BODIES = [
     (route, place)
     for route in ROUTES
     if route.body is not None
-    for place in (route.path.replace("{run_id}", "1"),)
+    for place in (re.sub(r"\{\w+\}", "1", route.path),)
 ]
 
 

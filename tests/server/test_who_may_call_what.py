@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,7 +95,7 @@ def ask_open(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
 
 
 def place(route: Route) -> str:
-    return route.path.replace("{run_id}", "1")
+    return re.sub(r"\{\w+\}", "1", route.path)
 
 
 def sent_body(route: Route) -> Any:

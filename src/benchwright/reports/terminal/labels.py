@@ -21,14 +21,9 @@ def label_list_blocks(view: LabelList) -> list[Block]:
         ("who", [printable(each.who) for each in rows], 8),
         ("when", [local_time(each.created_at) for each in rows], 7),
     ]
-    found = [
-        line(),
-        line(f"{plural(len(rows), 'label')} on rows of run {view.run_id}", "bold"),
-        fitted(columns),
-    ]
-    if view.effect:
-        found.append(line(view.effect))
-    return found
+    title = f"{plural(len(rows), 'label')} on rows of run {view.run_id}"
+    effect = [line(view.effect)] if view.effect else []
+    return [line(), line(title, "bold"), fitted(columns), *effect]
 
 
 def _cut(text: str) -> str:
