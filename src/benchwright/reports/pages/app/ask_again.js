@@ -21,6 +21,7 @@ function shown(trial, place) {
 export function askAgain(path, found) {
   const sent = found.requests.filter((/** @type {any} */ each) => each.to === "model");
   const list = h("div", {}, ...found.trials.map(shown));
+  const recorded = h("div", { hidden: found.trials.length ? null : "" }, h("article", { class: "message" }, h("h3", {}, "recorded in the run ", state(found)), h("pre", scrolls("Recorded reply", "said-text"), found.response ?? "–")));
   if (readOnly() || sent.length !== 1 || !sent[0].body) return found.trials.length ? h("section", { "aria-label": "Asked again" }, h("h2", {}, "Asked again"), list) : null;
   const text = /** @type {HTMLTextAreaElement} */ (h("textarea", { id: "ask-body", rows: "12", spellcheck: "false", "aria-label": "Request" }));
   text.value = indented(sent[0].body) ?? "";
@@ -35,6 +36,7 @@ export function askAgain(path, found) {
       const trial = await post(`${path}/trials`, { body: text.value });
       found.trials.unshift(trial);
       list.replaceChildren(...found.trials.map(shown));
+      recorded.hidden = false;
       told.textContent = "The newest reply is below, next to the recorded one.";
     } catch (error) {
       told.textContent = "";
@@ -44,5 +46,5 @@ export function askAgain(path, found) {
     }
   } }, text, h("div", { class: "tools" }, send), told, trouble);
   return h("section", { "aria-label": "Ask again" }, h("h2", {}, "Ask again"), h("details", { open: found.trials.length ? "" : null }, h("summary", {}, "Send this request again, changed"), form),
-    h("div", { class: "sides" }, list, h("div", {}, found.trials.length ? h("article", { class: "message" }, h("h3", {}, "recorded ", state(found)), h("pre", scrolls("Recorded reply", "said-text"), found.response ?? "–")) : null)));
+    h("div", { class: "sides" }, list, recorded));
 }

@@ -12,6 +12,9 @@ export const anySeed = () => String(Math.floor(Math.random() * 1e6));
 /** @param {string} heading @param {string | null} words */
 const box = (heading, words) => (words === null || words === undefined || words === "" ? [] : [h("h2", {}, heading), h("pre", scrolls(heading, "said-text"), words)]);
 
+/** @param {string} words */
+const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+
 /** How far people and the judge agree. @param {any} found of /agreement @returns {Node[]} */
 function agreement({ runs }) {
   const lines = Object.entries(runs).filter(([, each]) => each !== null).map(([run, each]) => {
@@ -19,7 +22,7 @@ function agreement({ runs }) {
     const kappa = each.kappa.value;
     return h("li", {}, h("a", { href: `#/runs/${run}` }, `Run ${run}`), ": the judge agrees with ", figure(json("accuracy"), `${fixed(100 * each.accuracy, 1)} %`), " of ", figure(json("labelled"), count(each.labelled)), " labels",
       kappa === null || each.kappa.ci_low === null ? "" : h("span", {}, ", κ ", figure(json("kappa.value"), fixed(kappa, 3)), ` (${fixed(each.kappa.ci_low, 3)} – ${fixed(each.kappa.ci_high, 3)})`),
-      each.notes.length ? h("span", { class: "dim" }, `. ${each.notes.join(" ")}`) : "");
+      each.notes.length ? h("span", { class: "dim" }, `. ${each.notes.map(sentence).join(" ")}`) : "");
   });
   const numbers = Object.entries(runs).filter(([, each]) => each !== null).map(([run]) => `benchwright judge-calibrate --labels ${run} --disagreements`);
   return lines.length ? [h("h2", {}, "Agreement so far"), h("ul", {}, ...lines), h("p", { class: "dim" }, "Where they differ, with the judge's reasons:"), h("pre", scrolls("Command"), numbers.join("\n"))] : [h("p", {}, "There is no label to compare yet.")];
@@ -50,6 +53,7 @@ export async function blind(place) {
   const back = h("button", { type: "button", "aria-keyshortcuts": "k", onclick: () => move(-1) }, "← Back (k)"), skip = h("button", { type: "button", "aria-keyshortcuts": "j", onclick: () => move(1) }, "Skip (j) →");
   const end = h("button", { id: "end", type: "button", "aria-keyshortcuts": "e", onclick: () => { now = samples.length; draw(); } }, "End (e)");
   const bar = h("div", { class: "tools grades", role: "group", "aria-label": "Grades" }, ...buttons, back, skip, end);
+  const hint = h("p", { class: "dim" }, `${readOnly() ? "This tab only reads, so that it cannot grade." : "Press the number of a grade."} The order is that of seed ${seed}, which is in the address.`);
   let busy = false;
 
   async function draw() {
@@ -58,11 +62,13 @@ export async function blind(place) {
     for (const button of [...buttons, skip, end]) button.disabled = now >= samples.length || (readOnly() && buttons.includes(button));
     back.disabled = now === 0;
     if (now < samples.length) {
+      hint.hidden = false;
       const each = samples[now];
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.grade === each.label));
       shown.replaceChildren(...box("Prompt", each.prompt), ...box("Reply", each.response ?? "There is no reply."), ...box("Target", each.target));
       return;
     }
+    hint.hidden = true;
     shown.replaceChildren(h("p", { class: "dim" }, "Comparing…"));
     try {
       shown.replaceChildren(...agreement(await get(`/agreement?${new URLSearchParams({ runs })}`, signal)));
@@ -103,6 +109,5 @@ export async function blind(place) {
     if (event.key === "e") { now = samples.length; draw(); }
   }, { signal });
   await draw();
-  const hidden = h("p", { class: "dim" }, `The order is that of seed ${seed}, which stands in the address. ${readOnly() ? "This tab only reads, so that it cannot grade." : "Press the number of a grade."}`);
-  return [top, said, bar, trouble, shown, hidden];
+  return [top, said, bar, trouble, shown, hint];
 }
