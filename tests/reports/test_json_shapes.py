@@ -50,6 +50,7 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
         "notes",
         "recorded",
         "ttft_s",
+        "labels",
         "command",
         "params",
         "endpoint",

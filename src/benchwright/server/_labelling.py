@@ -62,13 +62,13 @@ async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
             page[limit - 1].id if len(page) > limit else None,
         )
 
-    return await state.read(read)
+    return await (state.read if query["run"] is None else state.read_whole)(read)
 
 
 async def get_blind(state: ServerState, call: RestCall) -> JsonObject:
     """Get samples with a judge's grade to grade oneself: without the grade, without names of models, in random order."""
     runs = _runs(call)
-    return await state.read(
+    return await state.read_whole(
         lambda store: state.acts.blind_samples(store, runs, call.query["seed"], call.query["limit"])
     )
 
@@ -76,7 +76,7 @@ async def get_blind(state: ServerState, call: RestCall) -> JsonObject:
 async def get_agreement(state: ServerState, call: RestCall) -> JsonObject:
     """Get how far judges agree with people's labels so far, as `judge-calibrate --json` has it, by run."""
     runs = _runs(call)
-    return await state.read(lambda store: state.acts.judge_agreement(store, runs))
+    return await state.read_whole(lambda store: state.acts.judge_agreement(store, runs))
 
 
 async def ask_again(state: ServerState, call: RestCall) -> JsonObject:
