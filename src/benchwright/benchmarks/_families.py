@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import listed, nearest
+from benchwright.core import late_pattern, listed, nearest
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._spec import BenchmarkSpec
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 FamilyName: TypeAlias = Literal["", "mcq", "qa", "nocode", "bfcl"]
 
-_NOT_IN_BRACES = re.compile(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
+_NOT_IN_BRACES = late_pattern(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
 
 
 class Family(Struct, frozen=True, kw_only=True):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import re
 import traceback
 from pathlib import Path
 
-from benchwright.core import BenchmarkError, BenchwrightError, suggest
+from benchwright.core import BenchmarkError, BenchwrightError, late_pattern, suggest
 
 _OLD_PACKAGES = ("nemo_evaluator",)
 _OLD_CONFIGS = ("ais_bench", "opencompass")
-_MISSING_NAME = re.compile(r"cannot import name '(\w+)'")
+_MISSING_NAME = late_pattern(r"cannot import name '(\w+)'")
 _PACKAGES = ("benchwright", "benchwright.scorers", "benchwright.bfcl")
 """The packages that users import from."""
 

@@ -7,13 +7,12 @@ include other files. `_bounded_templates.py` limits how long templates run and w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row, UsageError
+from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row, UsageError, late_pattern
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._bounded_templates import BoundedEnvironment
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _FILE_ENDINGS = (".txt", ".md", ".jinja", ".jinja2")
 _JINJA_ENDINGS = (".jinja", ".jinja2")
-_FILE_NAME = re.compile(r"[^\s{}<>|*?\"]{1,200}")
+_FILE_NAME = late_pattern(r"[^\s{}<>|*?\"]{1,200}")
 
 Engine: TypeAlias = Literal["format", "jinja2", "code", "turns"]
 """What a template is: text in one of two syntaxes, a function, or the first turn of a conversation."""
@@ -134,7 +133,7 @@ def looks_like_lost_file(value: str, base_dir: Path) -> bool:
     )
 
 
-_UNDEFINED = re.compile(r"^'(?P<name>[^']+)' is undefined$")
+_UNDEFINED = late_pattern(r"^'(?P<name>[^']+)' is undefined$")
 
 
 class JinjaTemplate:

@@ -4,7 +4,6 @@ is installed or imported.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
 from benchwright.benchmarks._template import PlainText, Template, looks_like_lost_file
+from benchwright.core import late_pattern
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LOOKS_ALIKE = 0.7
 """How similar a mistyped name is to the right one: `anwser` 0.83, `answer_key` 0.75, `answer_notes` 0.67."""
 
-_ESCAPED_NAME = re.compile(r"\{\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}\}")
+_ESCAPED_NAME = late_pattern(r"\{\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}\}")
 
 
 def definition_warnings(spec: BenchmarkSpec) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from benchwright.cli._flags import (
     add_code_flags,
+    add_gold_flag,
     add_run_flags,
     add_suite_flags,
     check_target,
@@ -82,15 +83,6 @@ def check_resolved(
     if found.is_suite:
         return check_pairs(cast("Suite", found), options, arguments, output, tasks=tasks)
     return check_targets(found, arguments, options, output)
-
-
-def add_gold_flag(parser: Parser) -> None:
-    """Add `--allow-failing-gold`."""
-    parser.add_argument(
-        "--allow-failing-gold",
-        action="store_true",
-        help="pass the check even if no gold (expected) answer scores as right (default: exit code 1)",
-    )
 
 
 def _check_configs(runs: Sequence[ConfiguredRun], arguments: Namespace, output: Output) -> int:

@@ -7,8 +7,9 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.cli._check import add_gold_flag, findings
+from benchwright.cli._check import findings
 from benchwright.cli._container import BASE_IMAGE, containerize
+from benchwright.cli._flags import add_gold_flag
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import Setting

@@ -4,7 +4,6 @@ the target."""
 from __future__ import annotations
 
 import argparse
-import re
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import RUN_SETTINGS, SUITE_SETTINGS, RunOptions, Setting, SuiteOptions
-from benchwright.core import expand_home
+from benchwright.core import expand_home, late_pattern
 
 if TYPE_CHECKING:
     from benchwright.cli._output import Output
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from benchwright.store import Lease, Store, Workspace
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
-_TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
+_TIME = late_pattern(r"\d{8}_\d{6}(_\d+)?")
 _TIMEOUT = Setting("timeout", "number", "stop the program after this time", above=0)
 _ONLY_FOR_PROGRAMS = ("timeout", "tag", "no_server", "use_current_config", "force")
 _LONG_FORM = ("models", "reuse", "config_dir", *(setting.name for setting in SUITE_SETTINGS))
@@ -100,6 +99,15 @@ class _Joined(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         before = getattr(namespace, self.dest, None)
         setattr(namespace, self.dest, values if before is None else f"{before},{values}")
+
+
+def add_gold_flag(parser: Parser) -> None:
+    """Add `--allow-failing-gold`."""
+    parser.add_argument(
+        "--allow-failing-gold",
+        action="store_true",
+        help="pass the check even if no gold (expected) answer scores as right (default: exit code 1)",
+    )
 
 
 def add_suite_flags(parser: Parser) -> None:

@@ -9,9 +9,9 @@ from functools import partial
 from typing import NoReturn
 
 from benchwright.config import Setting
-from benchwright.core import JsonValue, UsageError, public_url, suggest
+from benchwright.core import JsonValue, UsageError, late_pattern, public_url, suggest
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
+_URL = late_pattern(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 _HELP_WIDTH = 110
 """Columns of a help text, if the terminal has as many."""
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from benchwright.cli._check import add_gold_flag
 from benchwright.cli._flags import (
     add_code_flags,
+    add_gold_flag,
     add_run_flags,
     add_suite_flags,
     check_target,
@@ -24,7 +24,6 @@ from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
 from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
-from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._web import open_new
 from benchwright.config import LOAD_MODES
 from benchwright.core import NotFoundError, UsageError
@@ -85,6 +84,8 @@ def _execute(arguments: Namespace, output: Output) -> int:
             "--allow-failing-gold is for checks: add --dry-run or leave it out. A run does not score gold answers"
         )
     if arguments.search:
+        from benchwright.cli._suites import search_names
+
         return search_names(arguments, output)
     load("runs")
     name_configuration(output)
@@ -126,6 +127,8 @@ def _run(arguments: Namespace, output: Output) -> int:
             return _code.run_and_print(found.plan, arguments, output)
         refuse_code_flags(arguments, arguments.target or "the target")
         if found.is_suite:
+            from benchwright.cli._suites import run_pairs
+
             return run_pairs(cast("Suite", found), options, arguments, output)
         return _run_benchmarks(found, options, arguments, output)
 
@@ -133,7 +136,7 @@ def _run(arguments: Namespace, output: Output) -> int:
 def _run_benchmarks(found: Resolved, options: RunOptions, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.results import RunResult
-    from benchwright.runs import run, slices
+    from benchwright.runs import run
 
     if arguments.mode == "infer":
         options = replace(options, infer_only=True)
@@ -146,6 +149,8 @@ def _run_benchmarks(found: Resolved, options: RunOptions, arguments: Namespace, 
         print_result(result, output)
         if arguments.by is None or not result.metrics:
             return
+        from benchwright.runs import slices
+
         try:
             sliced[result.run_id] = slices(result, arguments.by, workspace=options.workspace)
         except (NotFoundError, UsageError) as error:  # the run itself is good

@@ -7,19 +7,18 @@ named like a secret.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from benchwright.core import ConfigError, is_secret_name, remember_if_secret
+from benchwright.core import ConfigError, is_secret_name, late_pattern, remember_if_secret
 
-_AT_START = re.compile("PYTHON|LD_|DYLD_")
+_AT_START = late_pattern("PYTHON|LD_|DYLD_")
 """Variables that a process reads once, at its start."""
-_NAME = re.compile(r"[^=\0]+")
+_NAME = late_pattern(r"[^=\0]+")
 """Names that a process can have."""
-_IN_HEADER = re.compile(r"\$\{(\w+)\}")
+_IN_HEADER = late_pattern(r"\$\{(\w+)\}")
 """A variable in the value of a header."""
 _KEPT_OUT = "secret"
 """Stands in records for a literal value that is not recorded."""

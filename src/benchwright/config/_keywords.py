@@ -10,12 +10,12 @@ from typing import ParamSpec, TypeVar
 from benchwright.config._run_settings import RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._suite_settings import MODES, SUITE_SETTINGS
-from benchwright.core import FLAGS_TYPED, BenchwrightError
+from benchwright.core import FLAGS_TYPED, BenchwrightError, late_pattern
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_WORDS = re.compile(
+_WORDS = late_pattern(
     r"(?P<command>\b(?:benchwright|python) [^\n;)]*)"  # commands stay unchanged, because users type them
     r"|(?P<flag>--[a-z][a-z0-9-]*)"
     r"(?: (?P<value>[A-Z][A-Z_]+\b|-?\d[\d._]*\b|'[^']*'|[a-z][\w-]*(?P<last>(?=[.,;)]|$))?))?"

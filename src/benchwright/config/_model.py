@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +24,21 @@ from benchwright.config._servers import (
 )
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values, text_or_file
-from benchwright.core import MODEL_TYPES, ConfigError, JsonObject, JsonValue, UsageError, bridge, expand_home
+from benchwright.core import (
+    MODEL_TYPES,
+    ConfigError,
+    JsonObject,
+    JsonValue,
+    UsageError,
+    bridge,
+    expand_home,
+    late_pattern,
+)
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACES = {"account_id": "CLOUDFLARE_ACCOUNT_ID", "gateway_id": "CLOUDFLARE_GATEWAY_ID"}
 
 _TYPE = Setting("type", "text", "kind of request", choices=(*MODEL_TYPES, "demo"))

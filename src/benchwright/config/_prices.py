@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from benchwright.core import (
     JsonObject,
     TooDeepError,
     expand_home,
+    late_pattern,
     own_ancestors,
     refuse_foreign,
     suggest,
@@ -29,8 +29,8 @@ _NUMBERS = ("input", "cached_input", "output")
 _TEXTS = ("model", "url", "currency", "source")
 _KEYS = (*_TEXTS, *_NUMBERS, "as_of")
 _REQUIRED = ("model", "input", "output", "currency", "as_of")
-_CURRENCY = re.compile(r"[A-Z]{3}")
-_ENTRY = re.compile(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
+_CURRENCY = late_pattern(r"[A-Z]{3}")
+_ENTRY = late_pattern(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 _MILLION = 1_000_000
 _MOST = 1e12
 _OLD_DAYS = 180

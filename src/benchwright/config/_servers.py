@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.core import ConfigError, Route, environment_secret, expand_home, is_secret_name, suggest
+from benchwright.core import (
+    ConfigError,
+    Route,
+    environment_secret,
+    expand_home,
+    is_secret_name,
+    late_pattern,
+    suggest,
+)
 
 if TYPE_CHECKING:
     from benchwright.config._model import ModelConfig
 
 
 DEFAULT_PROFILE_URL = "http://localhost:8080"
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_REFERENCE = late_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Profile(Struct, frozen=True):

@@ -3,7 +3,6 @@ value has its type, and no value is a secret."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from benchwright.core import (
     UsageError,
     expand_home,
     is_secret_name,
+    late_pattern,
     suggest,
 )
 
@@ -175,7 +175,7 @@ def check_value(setting: Setting, value: Any) -> None:
             _check_filter(written)
 
 
-_EXPRESSION = re.compile(
+_EXPRESSION = late_pattern(
     r"\s*(?P<field>[^=<>!~:]*?[^=<>!~:\s])(?P<sign>\s*(?:==+|!=|[<>]=?|=~|~=?|:)\s*|\s+(?:=|is|eq|in)\s+)"
     r"(?P<quote>['\"]?)(?P<value>.*?)(?P=quote)\s*"
 )

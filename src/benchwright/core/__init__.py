@@ -52,6 +52,7 @@ from benchwright.core._json import (
     load_exact_json,
     load_json,
 )
+from benchwright.core._late_patterns import late_pattern
 from benchwright.core._plugins import Registry, check_function, find_plugins, registries
 from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
@@ -275,6 +276,7 @@ __all__ = [
     "kind_title",
     "known_run_status",
     "known_secrets",
+    "late_pattern",
     "lazy_front",
     "listed",
     "load_data_json",

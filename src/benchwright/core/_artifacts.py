@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from benchwright.core._errors import UsageError
 from benchwright.core._home import expand_home
+from benchwright.core._late_patterns import late_pattern
 from benchwright.core._trust import replacing
 
 
@@ -235,7 +235,7 @@ ARTIFACT_KINDS: dict[str, Callable[[str], Artifacts]] = {"": LocalFolder.at}
 """By the scheme of a place, what opens the files there; a path has no scheme."""
 
 
-_SCHEME = re.compile(r"([A-Za-z][\w+.-]+):/{1,2}")
+_SCHEME = late_pattern(r"([A-Za-z][\w+.-]+):/{1,2}")
 """Before the rest of a URL; `Path` makes one stroke of two."""
 
 

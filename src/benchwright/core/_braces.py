@@ -17,17 +17,18 @@ from typing import Any, Literal, TypeAlias
 
 from benchwright.core._errors import BenchmarkError
 from benchwright.core._json import Row
+from benchwright.core._late_patterns import late_pattern
 from benchwright.core._texts import MissingFieldError, listed
 
 _Part: TypeAlias = "str | Callable[[Row], str]"
 _Step: TypeAlias = "tuple[Literal['item', 'attribute'], str]"
 
-_STEP = re.compile(r"\.(?P<attribute>[^.\[\]]+)|\[(?P<item>[^\]]*)\]")
-_NOT_A_NAME = re.compile(r"[\"'\n\r\t{}]|^\s|\s$")
-_NUMBER = re.compile(r"\d{5,}")
+_STEP = late_pattern(r"\.(?P<attribute>[^.\[\]]+)|\[(?P<item>[^\]]*)\]")
+_NOT_A_NAME = late_pattern(r"[\"'\n\r\t{}]|^\s|\s$")
+_NUMBER = late_pattern(r"\d{5,}")
 MAX_WIDTH = 10_000
 """The largest width and precision of a field, because a text of any length fits into a short spec."""
-_INTEGER = re.compile(r"-?\d+")
+_INTEGER = late_pattern(r"-?\d+")
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 _LITERAL_BRACES = "for literal braces (JSON, code) write {{ and }}"
 

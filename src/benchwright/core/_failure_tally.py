@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from benchwright.core._late_patterns import late_pattern
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = late_pattern(r"\d+")
 _COMPARED = 200
 """Number of leading characters by which reasons are told apart."""
 _MOST_REASONS = 1000

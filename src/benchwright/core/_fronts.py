@@ -9,7 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+from benchwright.core._late_patterns import late_pattern
+
+_IMPORT = late_pattern(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
 def lazy_front(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:

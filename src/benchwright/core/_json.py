@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 import orjson
 from msgspec import Struct, to_builtins
+
+from benchwright.core._late_patterns import late_pattern
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 """Any value that JSON can represent."""
@@ -33,7 +34,7 @@ never comes close."""
 
 _DIGITS = bytes(48 if 48 <= byte < 58 else 120 for byte in range(256))
 _LONG = b"0" * 19
-_BEYOND_64_BITS = re.compile(rb"-[0-9]{19}|[0-9]{20}")
+_BEYOND_64_BITS = late_pattern(rb"-[0-9]{19}|[0-9]{20}")
 
 
 class TooDeepError(ValueError):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, quote_plus, unquote_plus
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core._json import exact_json, load_exact_json
+from benchwright.core._late_patterns import late_pattern
 
 REDACTED = "[redacted]"
 """The text that replaces a secret."""
@@ -19,8 +21,8 @@ SHORTEST_SECRET = 8
 
 _LETTERS = bytes(c + 32 if 65 <= c <= 90 else c for c in range(256))
 _OTHERS = bytes(c for c in range(256) if not (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122))
-_ESCAPE = re.compile(r"\\(?:u00|x)([0-9a-fA-F]{2})")
-_FIELD = re.compile("[a-z_]{1,24}")
+_ESCAPE = late_pattern(r"\\(?:u00|x)([0-9a-fA-F]{2})")
+_FIELD = late_pattern("[a-z_]{1,24}")
 _MOST_DECODINGS = 3
 
 
@@ -169,7 +171,7 @@ class Redactor:
         return "".join([*pieces, text[after:]])
 
 
-class _Piece(NamedTuple):
+class _Piece(Struct, frozen=True):
     """A part of one form of a secret, squeezed. If the part is found, the secret is there in that form."""
 
     text: str

@@ -15,18 +15,19 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from urllib.parse import unquote, unquote_plus
 
+from benchwright.core._late_patterns import late_pattern
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET_WORDS = frozenset((
     "key", "keys", "token", "secret", "secrets", "password", "passwd", "passphrase", "pass", "pwd", "pw",
     "cookie", "cookies", "signature", "sig", "hmac", "credential", "credentials", "cred", "creds", "bearer",
     "jwt", "apikey", "apikeys", "authtoken", "accesskey", "accesstoken", "secretkey", "otp",
 ))  # fmt: skip
-_SECRET_PARTS = re.compile(
+_SECRET_PARTS = late_pattern(
     "apikey|secret|password|passwd|passphrase|credential|signature|accesskey|authtoken|cookie"
 )
-_HARMLESS = re.compile(
+_HARMLESS = late_pattern(
     r"(cache|idempotency|public|primary|sort|partition)key"
     r"|(eos|bos|pad|unk|stop|sep|cls|mask|image|special|think|max|min)token"
     r"|token(id|ids|type|limit|count|budget)",
@@ -40,8 +41,8 @@ _PUBLIC_PARAMETERS = frozenset((
     "apiversion", "version", "v", "model", "modelid", "modelname", "deployment", "deploymentid", "engine", "region", "location",
     "zone", "provider", "format", "alt", "stream", "timeout", "language", "lang", "mode", "type", "api", "backend",
 ))  # fmt: skip
-_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,24}")
-_PLAIN_VALUE = re.compile(
+_NAME = late_pattern("[A-Za-z][A-Za-z_.-]{0,24}")
+_PLAIN_VALUE = late_pattern(
     r"true|false|none|null|auto|default|[0-9]{1,6}|v?[0-9]+(\.[0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}(-[a-z]+)?",
     re.IGNORECASE,
 )
@@ -49,12 +50,12 @@ _NAMES_FOLLOW = frozenset(
     ("models", "model", "deployments", "deployment", "engines", "projects", "locations", "publishers")
 )
 """Segments of paths after which the name of something comes."""
-_KEY_FORMS = re.compile(
+_KEY_FORMS = late_pattern(
     r"(?:^|[^A-Za-z0-9])(?:(?:sk|pk|rk|hf|gh[a-z]|glpat|xox[a-z]|nvapi|gsk|r8|key|token|secret)[-_](?=.*[0-9])\S{6,}"
     r"|(?:AKIA|ASIA|AIza|eyJ|ya29)[\w.-]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )
 """Beginnings of keys of well-known services, and ids as programs make them up."""
-_HOST = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
+_HOST = late_pattern(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
 
 
 @lru_cache(maxsize=1024)
@@ -248,16 +249,16 @@ def url_secrets(url: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)\s+(?=\S)", re.IGNORECASE)
-_PLAIN_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
-_RANDOM = re.compile(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://)\S+")
+_SCHEME = late_pattern(r"(?:bearer|basic|token|apikey|digest)\s+(?=\S)", re.IGNORECASE)
+_PLAIN_WORDS = late_pattern(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
+_RANDOM = late_pattern(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://)\S+")
 """Matches text that looks like a key; does not match paths, addresses or words."""
 _LONGEST_WORD = 12
 """Shorter values and parts of paths may be names, such as `gpt-4o-mini`."""
-_SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
+_SECRET_END = late_pattern("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
 """Endings of variables that contain a secret, such as `MYKEY`. Their values count only if they look like a secret."""
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_VARIABLE = late_pattern(r"\$\{(\w+)\}")
 
 _known: dict[str, str] = {}
 """Secret values of this process, with the variable each came from."""

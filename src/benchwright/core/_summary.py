@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from enum import StrEnum
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from benchwright.core._json import JsonObject, as_json
+from benchwright.core._late_patterns import late_pattern
 
 
 class NoteGrade(StrEnum):
@@ -199,7 +199,7 @@ SECONDS_OF = {
     "h": 3600.0, "hours": 3600.0,
 }  # fmt: skip
 """The seconds of each unit of time, by its symbols and names."""
-_LOWER_IS_BETTER = re.compile(
+_LOWER_IS_BETTER = late_pattern(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"
 )

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 
 from benchwright.core._errors import BenchwrightError
 from benchwright.core._json import Row
+from benchwright.core._late_patterns import late_pattern
 from benchwright.core._secrets import redact
 
-_NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
+_NOT_ALLOWED = late_pattern(r"[^a-z0-9]+")
 
 
 def normalise_name(name: str, *, any_script: bool = False) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +20,7 @@ from benchwright.core import (
     data_format,
     expand_home,
     is_hub_uri,
+    late_pattern,
     listed,
     split_data_name,
     suggest,
@@ -28,7 +28,7 @@ from benchwright.core import (
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._values import ProgramSource
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_SCHEME = late_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
 def scheme_of(uri: str) -> str | None:

@@ -11,7 +11,6 @@ commit, even if the branch moves in the meantime. A run records the commits, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,15 +19,15 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from msgspec import Struct
 
-from benchwright.core import DatasetError, is_hub_uri, suggest
+from benchwright.core import DatasetError, is_hub_uri, late_pattern, suggest
 from benchwright.datasets._values import Filter
 
 LoaderName: TypeAlias = Literal["files", "export", "viewer", "datasets"]
 """Sources of the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
 
 _LOADERS: tuple[LoaderName, ...] = get_args(LoaderName)
-_NUMBERED = re.compile(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
-_REPO_PART = re.compile(r"[\w][\w.-]*")
+_NUMBERED = late_pattern(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
+_REPO_PART = late_pattern(r"[\w][\w.-]*")
 _YES = {"1", "true", "yes"}
 
 

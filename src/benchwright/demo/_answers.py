@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from benchwright.core import late_pattern
 from benchwright.demo._arithmetic import calculate, solve_word_problem
 from benchwright.demo._numbers import Kind, Solved, show_number
 from benchwright.demo._options import choose, decide, find_options, is_yes_no, wordings
@@ -12,11 +12,11 @@ from benchwright.demo._requests import Question, is_judge_prompt, last_question
 from benchwright.demo._settings import Chance, limit_of
 from benchwright.demo._words import WORDS, chatter, guess, is_open_task
 
-_REASONED = re.compile(
+_REASONED = late_pattern(
     r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"
 )
-_REPEAT = re.compile(r"(?is)\W{0,9}(?:repeat|say|echo)\b[^:\n]{0,20}:\s{0,9}(.+)")
-_MAYBE = re.compile(r"(?i)\bmaybe\b")
+_REPEAT = late_pattern(r"(?is)\W{0,9}(?:repeat|say|echo)\b[^:\n]{0,20}:\s{0,9}(.+)")
+_MAYBE = late_pattern(r"(?i)\bmaybe\b")
 _MASK = 0xFFFFFFFF
 _MAX_READ_CHARS = 20_000
 """Characters of a prompt that are read, counted from its end, where the last question is."""

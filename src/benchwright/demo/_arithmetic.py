@@ -12,6 +12,7 @@ from itertools import pairwise
 from operator import add, mul, sub
 from typing import TypeAlias
 
+from benchwright.core import late_pattern
 from benchwright.demo._numbers import NUMBER, Number, figures_in, number_of, show_number
 
 _MAX_MAGNITUDE = 10**60
@@ -49,13 +50,13 @@ _OPERATORS: dict[str, tuple[int, Callable[[Number, Number], Number]]] = {
 }
 """How tightly each operator binds, and what it does."""
 _OPERATOR = r"\*\*|[-+*/×÷^−·]|x(?=[ \d(])|(?:plus|minus|times|multiplied by|divided by|over)\b"
-_EXPRESSION = re.compile(
+_EXPRESSION = late_pattern(
     rf"(?<![\w.$-])(?:\( ?){{0,8}}-?{NUMBER}\){{0,8}}(?: {{0,3}}(?:{_OPERATOR}) {{0,3}}[( ]{{0,8}}[-−]?{NUMBER}\){{0,8}})+(?![\w%])"
 )
-_PIECE = re.compile(rf"{NUMBER}|{_OPERATOR}|[()]")
-_DENSE = re.compile(r"[\d.,]+(?:[-/][\d.,]+)+")
+_PIECE = late_pattern(rf"{NUMBER}|{_OPERATOR}|[()]")
+_DENSE = late_pattern(r"[\d.,]+(?:[-/][\d.,]+)+")
 """`3-5`, `1/2`, `2024-01-15`: perhaps a range, a fraction or a date rather than a calculation."""
-_ASKS = re.compile(r"(?i)\b(?:what|calculate|compute|evaluate|solve|simplify|find|work out)\b|=")
+_ASKS = late_pattern(r"(?i)\b(?:what|calculate|compute|evaluate|solve|simplify|find|work out)\b|=")
 
 
 def calculate(text: str) -> Worked | None:
@@ -109,10 +110,10 @@ class _Parser:
         return inner
 
 
-_ASKED = re.compile(
+_ASKED = late_pattern(
     r"(?i)\bhow (?:many|much|old|far|long|tall)\b|\bwhat (?:is|was|are) the (?:total|cost|price)\b"
 )
-_CLAUSE_END = re.compile(r"[.;?!](?:\s|$)|,\s|\bthen\b|\bbut\b|\band (?=(?:he|she|they|it|\w+s|\w+ed)\b)")
+_CLAUSE_END = late_pattern(r"[.;?!](?:\s|$)|,\s|\bthen\b|\bbut\b|\band (?=(?:he|she|they|it|\w+s|\w+ed)\b)")
 _SIGNS = {
     "/": re.compile(r"(?i)\b(?:share[sd]?|split|divide[sd]?|equally|evenly|among)\b"),
     "*": re.compile(
@@ -125,7 +126,7 @@ _SIGNS = {
     ),
 }
 """Words that suggest an operation; without any of them, numbers are added."""
-_LEFT = re.compile(r"(?i)\b(?:left|remain|remaining|difference|how many more|how much more|change)\b")
+_LEFT = late_pattern(r"(?i)\b(?:left|remain|remaining|difference|how many more|how much more|change)\b")
 
 
 def solve_word_problem(text: str) -> Worked | None:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import re
 
+from benchwright.core import late_pattern
 from benchwright.demo._numbers import FIGURE, Solved, number_of
 
 _RESPONSE = r"(?:model |student |candidate |submitted |assistant |ai )?(?:response|submission|prediction|output|answer)"
 _REFERENCE = r"(?:the )?(?:reference|gold|expected|correct|target|ground[- ]truth|ideal)(?: (?:answer|response|output|solution))?"
-_SECTION = re.compile(
+_SECTION = late_pattern(
     rf"^[ \t>*#\[<]*(?:(?P<reference>{_REFERENCE})|(?P<response>{_RESPONSE}(?: to (?:grade|judge|evaluate|check|rate))?)"
     r"|(?P<other>question|prompt|task|context)"
     r"|(?P<rules>instructions?|criteria|evaluation criteria|grades?|rules|rubric))"
     r"[ \t]*(?:\([^)\n]*\))?[ \t*\]>]*(?::|$|(?<=>)|(?<=\]))[ \t*]*",
     re.IGNORECASE | re.MULTILINE,
 )
-_END_TAG = re.compile(r"</[\w -]+>|\[/?(?:END|BEGIN)[^\]\n]*\]", re.IGNORECASE)
-_GRADES = re.compile(
+_END_TAG = late_pattern(r"</[\w -]+>|\[/?(?:END|BEGIN)[^\]\n]*\]", re.IGNORECASE)
+_GRADES = late_pattern(
     r"GRADE:[ \t]*[`'\"<\[({]*([A-Za-z0-9]+(?:(?:[ \t]*(?:\||/|,|-|–|or|to)[ \t]*)+(?!GRADE)[A-Za-z0-9]+)*)"
 )
-_SPLIT = re.compile(r"[ \t]*(?:\||/|,|-|–|\bor\b|\bto\b)[ \t]*")
-_RANGE = re.compile(r"(?<![\d.])(\d{1,3})[ \t]*(?:to|-|–|and)[ \t]*(\d{1,3})(?![\d.]*\d)")
-_LISTED = re.compile(
+_SPLIT = late_pattern(r"[ \t]*(?:\||/|,|-|–|\bor\b|\bto\b)[ \t]*")
+_RANGE = late_pattern(r"(?<![\d.])(\d{1,3})[ \t]*(?:to|-|–|and)[ \t]*(\d{1,3})(?![\d.]*\d)")
+_LISTED = late_pattern(
     r"^[ \t*-]*(?:GRADE:[ \t]*)?\**\"?'?([A-Z]+|\d{1,2})\"?'?\**[ \t]*(?:[-:=–—)]|\bif\b|\bmeans\b)",
     re.MULTILINE,
 )
-_NORMAL = re.compile(r"[^\w\s.-]+")
+_NORMAL = late_pattern(r"[^\w\s.-]+")
 
 
 def grade(text: str) -> Solved:

@@ -7,13 +7,15 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
+from benchwright.core import late_pattern
+
 Number: TypeAlias = int | float
 """A whole result is an integer."""
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?"
 """Expression for an unsigned number: `12`, `1,234`, `2.50`."""
 
-FIGURE = re.compile(rf"(?<![\w.])-?{NUMBER}(?![a-zA-Z_]*\d)")
+FIGURE = late_pattern(rf"(?<![\w.])-?{NUMBER}(?![a-zA-Z_]*\d)")
 """A number in a text, but not inside a word such as `B12` or `3x4`."""
 
 _MAX_FIGURE_CHARS = 40

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from benchwright.core import late_pattern
 from benchwright.demo._arithmetic import calculate
 from benchwright.demo._numbers import FIGURE, Kind, Number, Solved, figures_in, number_of
 
-_LINE = re.compile(r"^[ \t]*(?:\(([A-Za-z])\)|([A-Z])[.):]|([a-z])\))[ \t]*(\S[^\n]*)", re.MULTILINE)
-_INLINE = re.compile(
+_LINE = late_pattern(r"^[ \t]*(?:\(([A-Za-z])\)|([A-Z])[.):]|([a-z])\))[ \t]*(\S[^\n]*)", re.MULTILINE)
+_INLINE = late_pattern(
     r"(?:(?<=\s)|^)(?:\(([A-Z])\)|([A-Z])\))\s{0,9}(.*?)(?=\s{1,9}\(?[A-Z]\)|\s{0,9}\Z)", re.DOTALL
 )
 _MAX_CHARS = 40
@@ -91,19 +92,19 @@ def _matching(texts: tuple[str, ...], solved: Solved) -> int | None:
     return None
 
 
-_WANTED = re.compile(
+_WANTED = late_pattern(
     r"(?i)\((?:true|yes)\s*(?:/|or)\s*(?:false|no)\)|\byes (?:or|/) ?no\b|\byes/no\b|\btrue (?:or|/) ?false\b|\btrue/false\b"
 )
 _VERB = r"(?:is|are|was|were|does|do|did|can|could|will|has|have|should)\b"
-_OPENS = re.compile(rf"{_VERB}|.*?[.!?:\n]\s*{_VERB}[^?.!\n]*\?", re.DOTALL)
-_TRUE = re.compile(r"(?i)\btrue\b")
-_COMPARED = re.compile(
+_OPENS = late_pattern(rf"{_VERB}|.*?[.!?:\n]\s*{_VERB}[^?.!\n]*\?", re.DOTALL)
+_TRUE = late_pattern(r"(?i)\btrue\b")
+_COMPARED = late_pattern(
     rf"(?i)({FIGURE.pattern})[^.?!\d]*?\b(greater|larger|bigger|more|higher|less|smaller|fewer|lower|equal|same|divisible"
     rf"|multiple)\b[^.?!\d]*?({FIGURE.pattern})"
 )
-_PROPERTY = re.compile(rf"(?i)({FIGURE.pattern})[^.?!\d]*?\b(even|odd|positive|negative)\b")
-_NEGATED = re.compile(r"(?i)\bnot\b|n't\b")
-_EQUATION = re.compile(r"([^=?\n]+)=\s*(-?[\d.,]*\d)")
+_PROPERTY = late_pattern(rf"(?i)({FIGURE.pattern})[^.?!\d]*?\b(even|odd|positive|negative)\b")
+_NEGATED = late_pattern(r"(?i)\bnot\b|n't\b")
+_EQUATION = late_pattern(r"([^=?\n]+)=\s*(-?[\d.,]*\d)")
 
 _COMPARISONS: dict[str, Callable[[Number, Number], bool]] = {
     **dict.fromkeys(("larger", "greater", "bigger", "higher", "more"), lambda a, b: a > b),

@@ -9,26 +9,26 @@ from functools import cache
 from json import JSONDecoder
 from typing import TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, encode_json
+from benchwright.core import JsonObject, JsonValue, encode_json, late_pattern
 from benchwright.demo._numbers import FIGURE, Number, number_of
 
-_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
-_NAME = re.compile(
+_QUOTED = late_pattern(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
+_NAME = late_pattern(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’-]+(?:(?:, | )[A-Z][\w'’-]+)*|\b[A-Z][\w-]+(?:(?:, | )[A-Z][\w'’-]+)+"
 )
-_DATE = re.compile(
+_DATE = late_pattern(
     r"\b\d{4}-\d{2}-\d{2}\b|\b(?:today|tomorrow|yesterday|tonight)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
-_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(r"https?://\S+")
-_LIST = re.compile(r"\[([^\]]*)\]")
-_AFTER = re.compile(
+_MAIL = late_pattern(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
+_URL = late_pattern(r"https?://\S+")
+_LIST = late_pattern(r"\[([^\]]*)\]")
+_AFTER = late_pattern(
     r"\b(?:in|for|of|at|to|from|about|named|called|with)\s+(?:the\s+)?([^\W\d_][\w'-]*)", re.IGNORECASE
 )
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
-_NO = re.compile(r"\b(?:no|not|without|don't|disable|off|false|exclude)\b", re.IGNORECASE)
+_WORD = late_pattern(r"[^\W\d_]{3,}")
+_LOWER_UPPER = late_pattern(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
+_NO = late_pattern(r"\b(?:no|not|without|don't|disable|off|false|exclude)\b", re.IGNORECASE)
 _MAX_DEPTH = 6
 
 
@@ -184,10 +184,10 @@ _COMMON = frozenset(
 )  # fmt: skip
 _STEM_CHARS = 5
 """Number of first letters by which words are compared: weather/weathers, calculate/calculating."""
-_SEVERAL = re.compile(
+_SEVERAL = late_pattern(
     r"\b(?:in|for|of|at)\s+((?:[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?:(?:, and |, | and )[A-Z][\w-]+(?: [A-Z][\w-]+)*)+)"
 )
-_BETWEEN = re.compile(r", and |, | and ")
+_BETWEEN = late_pattern(r", and |, | and ")
 
 
 ToolCall: TypeAlias = tuple[str, JsonObject]
@@ -207,7 +207,7 @@ def offered_tools(body: JsonObject) -> list[JsonObject]:
     ]
 
 
-_DESCRIBED = re.compile(r"\(JSON\): (?=\[)")
+_DESCRIBED = late_pattern(r"\(JSON\): (?=\[)")
 
 
 def described_functions(texts: list[str]) -> list[JsonObject]:

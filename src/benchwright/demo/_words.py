@@ -13,18 +13,18 @@ greedy one. Elsewhere the greedy token is filler text. Generating and echoing us
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from math import log, log1p
 from typing import NamedTuple
 from zlib import crc32
 
+from benchwright.core import late_pattern
 from benchwright.demo._requests import ends_in_cue
 from benchwright.demo._settings import ONE, share
 
 # Scripts written without spaces would otherwise be one token per sentence.
 _UNSPACED = "\u0e00-\u0eff\u2e80-\u2fdf\u3005-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-_TOKEN = re.compile(rf" ?[^\W{_UNSPACED}]+| ?[^\w\s]|[\w\s]")
+_TOKEN = late_pattern(rf" ?[^\W{_UNSPACED}]+| ?[^\w\s]|[\w\s]")
 
 
 def split_tokens(text: str) -> list[str]:
@@ -52,8 +52,8 @@ class ScoredToken(NamedTuple):
     """The most likely tokens in its place, if requested."""
 
 
-_CONTENT = re.compile(r"[^\W\d_]{4,}")
-_OPEN_TASK = re.compile(
+_CONTENT = late_pattern(r"[^\W\d_]{4,}")
+_OPEN_TASK = late_pattern(
     r"(?i)\b(?:write|describe|explain|summari[sz]e|story|essay|poem|discuss|tell me|list|introduce|outline|advice)\b"
 )
 WORDS = (

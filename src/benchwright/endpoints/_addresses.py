@@ -10,16 +10,24 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from benchwright.core import ConfigError, WireFormat, environment_secret, key_in_url, public_url, url_owner
+from benchwright.core import (
+    ConfigError,
+    WireFormat,
+    environment_secret,
+    key_in_url,
+    late_pattern,
+    public_url,
+    url_owner,
+)
 from benchwright.endpoints._wires.formats import wire_format
 
-_TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
+_TRITON_MODEL = late_pattern(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
 _PLAIN = "/%:@!$&'()*+,;=-._~"
 """Characters that a path may have as they are; others, such as spaces, are sent percent-encoded."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_VARIABLE = late_pattern(r"\$\{(\w+)\}")
 
 
 def with_variables(url: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
+from benchwright.core import late_pattern
 from benchwright.endpoints._http1 import MAX_HEAD_BYTES
 from benchwright.endpoints._transport import TransportFailure
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 """A substitute for the reply's head, which is parsed elsewhere; the library needs one."""
-_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;|\Z)")
+_SIZE = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;|\Z)")
 
 
 class ChunkedBody(Protocol):

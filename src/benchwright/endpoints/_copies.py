@@ -44,12 +44,12 @@ def times_sent(parts: Iterable[Sequence[object]], counted: float) -> int:
     >>> times_sent([["4", "2", "4", "2"], []], 2), times_sent([["4", "2", "4", "2"], []], 4)
     (2, 1)
     """
-    held = [list(part) for part in parts if part]
+    held = [part for part in parts if part]
     total = sum(map(len, held))
     for size in (counted, counted - 1):
         if 1 < size < total and not total % size:
             times = int(total // size)
-            if all(part == part[: len(part) // times] * times for part in held):
+            if all([*part] == [*part[: len(part) // times]] * times for part in held):
                 return times
     return 1
 

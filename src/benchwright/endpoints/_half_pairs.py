@@ -3,14 +3,13 @@ writes each half as an escape, which is JSON but no text."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import orjson
 
-from benchwright.core import load_exact_json, load_json
+from benchwright.core import late_pattern, load_exact_json, load_json
 
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF = late_pattern(rb"\\u[dD][89a-fA-F]")
 
 
 def load_halves(text: bytes) -> Any:

@@ -4,7 +4,6 @@ a script."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +20,7 @@ from benchwright.core import (
     UsageError,
     environment_secret,
     is_secret_name,
+    late_pattern,
     load_json,
     remember_secret,
     suggest,
@@ -55,7 +55,7 @@ DEFAULT_RETRIES = 3
 SERVED_BY_DEMO = "benchwright-demo"
 """The mark of `simulate` in its replies (`system_fingerprint`), so that its numbers are recognised as such."""
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 _NO_OPTION = ("requests_per_minute", "proxy", "http2")

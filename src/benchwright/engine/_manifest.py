@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import platform
-import re
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
@@ -24,7 +24,7 @@ from benchwright.benchmarks import (
     imported_modules,
     used_files,
 )
-from benchwright.core import VERSION, JsonObject, content_hash
+from benchwright.core import VERSION, JsonObject, content_hash, late_pattern
 from benchwright.engine._settings import RunSettings
 
 
@@ -85,7 +85,8 @@ def _code_of(spec: BenchmarkSpec) -> JsonObject:
 def _own_files(spec: BenchmarkSpec) -> list[Path]:
     """Data and templates, which are compared by themselves."""
     texts = [str(value) for value in structs.astuple(spec) if isinstance(value, str | Path)]
-    return [spec.base_dir / text for text in texts if len(text) < 1000 and "\0" not in text]
+    paths = [spec.base_dir / text for text in texts if len(text) < 1000 and "\0" not in text]
+    return [path for path in paths if os.path.isfile(path)]  # most texts are not names of files
 
 
 def with_read_files(manifest: JsonObject, spec: BenchmarkSpec, watch: Watch | None) -> JsonObject | None:
@@ -134,7 +135,7 @@ def head_commit(folder: Path) -> str | None:
     return None
 
 
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = late_pattern(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def _examples(rows: AskableRows) -> JsonObject | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from math import floor, log10
@@ -17,6 +16,7 @@ from benchwright.core import (
     NoteGrade,
     Outcome,
     RunSummary,
+    late_pattern,
     listed,
     percent,
     printable,
@@ -223,7 +223,7 @@ def first_two(values: dict[str, float]) -> str:
 
 
 _FORMULA_STARTS = "=+-@\uff1d\uff0b\uff0d\uff20|%"
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
+_NUMBER = late_pattern(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 
 
 def number(value: float) -> str:

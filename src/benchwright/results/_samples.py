@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 from msgspec import Struct
 
 from benchwright.core import JsonObject, ModelReply, NotFoundError, RecordColumns, SampleRecord, UsageError
-from benchwright.results._clusters import SampleTexts
 from benchwright.results._sample_columns import (
     BLOCK_BYTES,
     BLOCK_ROWS,
@@ -30,6 +29,9 @@ from benchwright.store import (
     Store,
     place_of,
 )
+
+if TYPE_CHECKING:
+    from benchwright.results._clusters import SampleTexts
 
 
 class JudgeView(Struct, frozen=True):
@@ -265,6 +267,8 @@ class StoreSamples:
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Prompts and replies of some samples, by row and repeat."""
+        from benchwright.results._clusters import SampleTexts  # not for runs
+
         rows = sorted({row for row, _ in keys})
         views = (view for row in rows for view in sample_views(self._store, self._run_id, row))
         return {

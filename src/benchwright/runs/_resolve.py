@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
-from benchwright.config import SUITE_SUFFIXES, ConfigFile, LoadOptions, RunOptions, SuiteOptions, find_config
+from benchwright.config import SUITE_SUFFIXES, ConfigFile, RunOptions, SuiteOptions, find_config
 from benchwright.core import QUESTIONS, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
@@ -22,6 +22,7 @@ from benchwright.runs._session import Session
 from benchwright.runs._targets import Target, find_targets
 
 if TYPE_CHECKING:
+    from benchwright.config import LoadOptions
     from benchwright.runs._programs import ProgramPlan
     from benchwright.runs._suites.suite import Suite
 
@@ -177,12 +178,13 @@ def _program(
 def _suite(target: str, how: SuiteOptions, config_dir: str | None, cwd: Path) -> Suite | None:
     if not target.lower().endswith(SUITE_SUFFIXES):
         return None
-    from benchwright.runs._suites.names import chosen_models
     from benchwright.runs._suites.suite import load_suite
 
     suite = load_suite(target, cwd=cwd)
     if suite is None or not how.models:
         return suite
+    from benchwright.runs._suites.names import chosen_models
+
     return chosen_models(suite, how.models, config_dir=config_dir, cwd=cwd)
 
 

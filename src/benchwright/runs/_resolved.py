@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
-from benchwright.config import LoadOptions, RunOptions, SuiteOptions
+from benchwright.config import RunOptions, SuiteOptions
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
 from benchwright.results import RunResult
 from benchwright.runs._session import Session
 
 if TYPE_CHECKING:
+    from benchwright.config import LoadOptions
     from benchwright.runs._run import Plan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from functools import lru_cache
 from pathlib import Path
 
 import orjson
@@ -41,7 +42,7 @@ class Owner(Struct, frozen=True):
     def here(cls) -> Owner:
         """This process."""
         pid = os.getpid()
-        return cls(socket.gethostname(), pid, _process_started(pid))
+        return cls(socket.gethostname(), pid, _own_start(pid))
 
     def to_text(self) -> str:
         """The stored form."""
@@ -55,7 +56,8 @@ class Owner(Struct, frozen=True):
     def alive(self, heartbeat: float | None) -> bool:
         """Whether the process still runs. The kernel knows on this host, the heartbeat on others."""
         if self.host == socket.gethostname():
-            return self.started == _process_started(self.pid)
+            own = self.pid == os.getpid()
+            return self.started == (_own_start if own else _process_started)(self.pid)
         return heartbeat is not None and time.time() - heartbeat < DEAD_AFTER_S
 
 
@@ -79,6 +81,11 @@ def _steady() -> float:
     """Seconds on a monotonic clock, where possible one that also counts while the machine sleeps."""
     clock: int | None = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+@lru_cache(maxsize=1)  # asked whenever a run is read; a fork has another pid
+def _own_start(pid: int) -> str:
+    return _process_started(pid)
 
 
 def _process_started(pid: int) -> str:

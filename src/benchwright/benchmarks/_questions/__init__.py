@@ -5,14 +5,13 @@ This module knows only which targets are data, because loading a Python benchmar
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from benchwright.config import SUITE_SUFFIXES
-from benchwright.core import data_format
+from benchwright.core import data_format, late_pattern
 from benchwright.datasets import has_installed_format
 
-SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+SCHEME = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """How a URI begins."""
 
 

@@ -7,7 +7,6 @@ recorded call, so a resumed run replays them against a fresh environment and ask
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ from benchwright.benchmarks._tool_tasks import (
     task_of_prompt,
     with_system,
 )
-from benchwright.core import UNANSWERED, MissingFieldError, UsageError, encode_json
+from benchwright.core import UNANSWERED, MissingFieldError, UsageError, encode_json, late_pattern
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue
     from benchwright.core import JsonObject, ModelReply, ModelRequest, ModelType, Row
 
-_TAKEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_TAKEN_NAME = late_pattern(r"[A-Za-z0-9_-]{1,64}")
 """Function names that OpenAI's chat route and most servers accept."""
 _MOST_NAMES = 3
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import closing
 from typing import Any
 
 import orjson
 
-from benchwright.core import MAX_DEPTH, Row, beyond_64_bits, finite_json, load_exact_json, load_json
+from benchwright.core import (
+    MAX_DEPTH,
+    Row,
+    beyond_64_bits,
+    finite_json,
+    late_pattern,
+    load_exact_json,
+    load_json,
+)
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunk, Chunks
 
@@ -35,7 +42,7 @@ def read_json_lines(file: StoredFile) -> Chunks:
             number += len(lines)
 
 
-_ARRAY = re.compile(rb"\s*\[\s*\{")
+_ARRAY = late_pattern(rb"\s*\[\s*\{")
 
 
 def _is_array(file: StoredFile) -> bool:
@@ -94,7 +101,7 @@ def _explain(reason: str, text: bytes, line: int) -> str:
     return reason
 
 
-_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF_PAIR = late_pattern(r"\\u[dD][89a-fA-F]")
 _PLAIN_WORDS = {
     "Expecting value": "a value is missing or misspelt",
     "Expecting ',' delimiter": "expected a comma or a closing bracket",

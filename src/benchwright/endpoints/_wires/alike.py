@@ -6,15 +6,14 @@ of a stream share. So the shapes learned from one stream are a guess for the nex
 
 from __future__ import annotations
 
-import re
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
 
-from benchwright.core import Route
+from benchwright.core import Route, late_pattern
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_STRING = late_pattern(rb'"(?:[^"\\]|\\.)*"')
 _BEFORE, _AFTER = b"data: ", b"\n\n"
 """The bytes before and after the data of an event."""
 MOST_BYTES = 256 * 1024

@@ -308,8 +308,10 @@ class StreamedReply(EventCollector):
 
     def _begins_again(self) -> bool:
         """Whether the event that opened the stream came again, and after it the texts from before."""
+        if not self._opened_at:
+            return False
         again = self.texts[self._opened_at :]
-        return bool(self._opened_at and again) and all(map(eq, again, self.texts[: self._opened_at]))
+        return bool(again) and all(map(eq, again, self.texts[: self._opened_at]))
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
         """Add the piece of a choice. Returns whether it had any content."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import (
     Copied,
@@ -19,7 +21,7 @@ from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._transport import Headers
 
 
-class RouteUrls(NamedTuple):
+class RouteUrls(Struct, frozen=True):
     """Where the requests of one route go."""
 
     whole: str

@@ -7,12 +7,11 @@ strict, but never too loose; `tests/reports/test_plain_yaml.py` compares both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from benchwright.core import JsonObject, JsonValue
+from benchwright.core import JsonObject, JsonValue, late_pattern
 
-_PLAIN = re.compile(
+_PLAIN = late_pattern(
     r"(?:[A-Za-z/_]|\.(?=[A-Za-z/])|\.\./)(?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*"
     r"|[1-9][0-9]*[a-f][0-9a-f]*|0[0-9]*[ac-f][0-9a-f]*|0[0-9]+b[0-9a-f]*|0b[01]*[2-9a-f][0-9a-f]*"
 )

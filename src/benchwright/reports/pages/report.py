@@ -17,14 +17,14 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, exact_json, known_secrets, printable
+from benchwright.core import JsonObject, exact_json, known_secrets, late_pattern, printable
 from benchwright.results import dump_each
 
 APP = Path(__file__).with_name("app")
 """The modules, the style sheet and the shells of all pages."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_IMPORT = re.compile(r'^import \{ (.+) \} from "\./(\w+)\.js";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+_IMPORT = late_pattern(r'^import \{ (.+) \} from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = late_pattern(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
 
 def report_page(
