@@ -9,10 +9,11 @@ export async function acts(id, signal, again) {
   if (readOnly()) return null;
   const run = await get(`/runs/${id}`, signal);
   const told = h("p", { role: "status" }), bar = h("div", { class: "tools" });
-  const all = [
+  /** @typedef {[string, string, string, () => void]} Act label, question, route, what follows */
+  const all = /** @type {Act[]} */ ([
     ...(isLive(run) ? [["Cancel run", `End run ${id} now? It can be resumed.`, "cancel", again]] : [["Delete run", `Delete run ${id} with its record and its files?`, "remove", () => { location.hash = "#/runs"; }]]),
     ...(run.status === "completed" && run.kind !== "workflow" ? [["Make it the baseline", `Make run ${id} the baseline of ${run.name}?`, "bless", () => {}]] : []),
-  ];
+  ]);
   const show = () => bar.replaceChildren(...all.map(([label, question, path, then]) => h("button", { type: "button", onclick: () => ask(label, question, path, then) }, label)));
   function ask(label, question, path, then) {
     const yes = h("button", { type: "button", class: "sure", onclick: () => act(path, then) }, label);

@@ -42,7 +42,7 @@ const PAGES = [
   { address: /^#\/data$/, title: "Data", show: data },
 ];
 
-const main = document.querySelector("main");
+const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 let leaving = new AbortController();
 let shown = ""; // the address of the page that is shown, without what follows `?`
 
@@ -93,7 +93,7 @@ async function show(moved) {
   const [address, asked] = [location.hash.replace(/\?.*$/s, ""), location.hash.replace(/^[^?]*\??/, "")];
   const page = PAGES.find((each) => each.address.test(address));
   for (const link of document.querySelectorAll("nav a")) {
-    if (page !== undefined && address.startsWith(link.getAttribute("href"))) link.setAttribute("aria-current", "page");
+    if (page !== undefined && address.startsWith(link.getAttribute("href") ?? "-")) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   if (!hasToken()) return askForCode(null);
@@ -101,7 +101,7 @@ async function show(moved) {
   const same = shown === address && main.getAttribute("aria-busy") === "false"; // only the query changed: the page stays while the next one loads
   if (same) main.setAttribute("aria-busy", "true");
   else fill(page.title, true, loading(page.title.toLowerCase()));
-  const place = { signal, address: location.hash, ids: page.address.exec(address).slice(1), query: new URLSearchParams(asked), title: page.title };
+  const place = { signal, address: location.hash, ids: (page.address.exec(address) ?? []).slice(1), query: new URLSearchParams(asked), title: page.title };
   try {
     const parts = await page.show(place);
     if (signal.aborted) return;
@@ -122,7 +122,7 @@ async function show(moved) {
 }
 
 async function start() {
-  document.querySelector("nav").append(...PAGES.filter(({ link }) => link).map(({ title, link }) => h("a", { href: link }, title)));
+  document.querySelector("nav")?.append(...PAGES.filter(({ link }) => link).map(({ title, link }) => h("a", { href: link }, title)));
   if (location.hash === "") history.replaceState(null, "", `${location.pathname}${location.search}#/runs`);
   try {
     await enter();

@@ -83,9 +83,12 @@ class Drawing {
   /** @param {Chart} chart */
   constructor(chart) {
     this.chart = chart;
-    [this.width, this.height] = chart.wide ? [1000, 300] : [480, 280];
-    [this.left, this.top] = [chart.wide ? 76 : 64, 18];
-    [this.right, this.floor] = [this.width - 14, this.height - (chart.wide ? 52 : 48)];
+    this.width = chart.wide ? 1000 : 480;
+    this.height = chart.wide ? 300 : 280;
+    this.left = chart.wide ? 76 : 64;
+    this.top = 18;
+    this.right = this.width - 14;
+    this.floor = this.height - (chart.wide ? 52 : 48);
   }
 
   /** @param {number} value */

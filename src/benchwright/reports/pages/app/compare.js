@@ -191,7 +191,7 @@ function settings({ comparison, path }) {
   return table(`Settings that differ: ${versus(comparison)}`, ["setting", comparison.run_a.title, comparison.run_b.title], rows, { kind: "settings", texts: [1, 2] });
 }
 
-/** The metrics of one run against the first; those with equal figures once. @param {Found} found @param {boolean} times */
+/** The metrics of one run against the first; those with equal figures once. @param {Found} found */
 function metrics({ comparison, path }) {
   const seen = new Map(), equal = /** @type {string[]} */ ([]);
   const rows = [];

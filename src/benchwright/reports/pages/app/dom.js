@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {Node | string | null | undefined} Child */
 
-/** @param {Element} element @param {Record<string, any>} attributes @param {Child[]} children */
+/** @template {Element} E @param {E} element @param {Record<string, any>} attributes @param {Child[]} children */
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
@@ -17,10 +17,10 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** @param {string} tag @param {Record<string, any>} attributes `on…` is a listener; null and false leave one out
- *  @param {...Child} children @returns {HTMLElement} */
+/** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {Record<string, any>} attributes `on…` is a listener; null and
+ *  false leave one out @param {...Child} children @returns {HTMLElementTagNameMap[T]} */
 export function h(tag, attributes, ...children) {
-  return /** @type {HTMLElement} */ (filled(document.createElement(tag), attributes, children));
+  return filled(document.createElement(tag), attributes, children);
 }
 
 /** An element of a drawing. @param {string} tag @param {Record<string, any>} attributes @param {...Child} children @returns {SVGElement} */
@@ -60,7 +60,7 @@ export const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text
 /** @typedef {{ text: string, json?: string, style?: string, about?: string, span?: number }} Cell
  *  a text, its place in the JSON, its style, its meaning, and the columns that it takes */
 
-/** @param {string} tag @param {string | Node | Cell} content @param {string} style */
+/** @param {"th" | "td"} tag @param {string | Node | Cell} content @param {string} style */
 function cell(tag, content, style) {
   if (typeof content === "string" || content instanceof Node) return h(tag, { class: style }, content);
   const styles = `${style} ${content.style ?? ""}`.trim();

@@ -8,7 +8,8 @@ import { isLive, watch } from "./live.js";
 import { historyOf, pageOf } from "./runs.js";
 import { empty } from "./states.js";
 
-/** @typedef {{ text: string, name?: string, value?: number, ci_low?: number | null, ci_high?: number | null, n?: number }} Headline */
+/** @typedef {{ text: string, name: string, value: number, ci_low: number | null, ci_high: number | null, n: number }} Score */
+/** @typedef {Score | { text: string, name?: undefined, value?: undefined }} Headline that of a load test or a workflow is only a text */
 /** @typedef {{ run_id: number, kind: string, model: string, status: string, created_at: string, comparable: boolean | null, headline: Headline | null,
  *  before: number | null, breaks: string[], changes: { path: string, run_a?: any, run_b?: any }[], baselines: string[] }} HistoryRun */
 /** @typedef {{ name: string, metric: string | null, runs: HistoryRun[], breaks: number, next: number | null }} History as GET /history answers */
@@ -30,8 +31,8 @@ const letter = (place) => String.fromCharCode(65 + (place % 26)) + (place < 26 ?
 /** A reason without what it names. @param {string} reason */
 const brief = (reason) => reason.replace(/ \(.*$/s, "");
 
-/** Whether the picture has a run. @param {History} found @param {HistoryRun} run */
-const drawn = ({ metric }, { headline }) => headline?.value !== undefined && headline.name === metric;
+/** The headline of a run, if the picture has it. @param {History} found @param {HistoryRun} run @returns {Score | null} */
+const drawn = ({ metric }, { headline }) => (headline?.value !== undefined && headline.name === metric ? headline : null);
 
 /** The headline of each run with its interval; lines join runs of one model that no break divides. @param {History} found */
 export function picture(found) {
@@ -42,16 +43,17 @@ export function picture(found) {
   let part = 0;
   runs.forEach((run, place) => {
     if (run.breaks.length) part += 1;
-    if (!drawn(found, run)) return;
+    const headline = drawn(found, run);
+    if (headline === null) return;
     const number = models.indexOf(run.model), key = `${part} ${number}`;
     const title = models.length > 1 ? `${letter(number)}: ${run.model || "no model"}` : run.model;
     if (!series.has(key)) series.set(key, { name: title, points: [], labels: [], intervals: [], colour: number, kind: "dots" });
-    const { points, labels, intervals } = series.get(key), { value, ci_low: low, ci_high: high } = run.headline;
+    const { points, labels, intervals } = series.get(key), { value, ci_low: low, ci_high: high } = headline;
     points.push([place, value]);
     intervals.push(low === null || high === null ? null : [low, high]);
     labels.push(`${models.length > 1 ? letter(number) : ""}${run.baselines.length ? " ★" : ""}`.trim());
   });
-  const values = shown.flatMap(({ headline: { value, ci_low: low, ci_high: high } }) => [value, low, high]).filter((each) => each !== null);
+  const values = shown.flatMap((run) => { const head = drawn(found, run); return head === null ? [] : [head.value, head.ci_low, head.ci_high]; }).filter((each) => each !== null);
   const notes = [
     models.length === 1 ? `All runs are of ${models[0] || "no model"}.` : "", "Vertical bars are 95 % intervals.", found.breaks ? "Dashed lines are breaks: figures on either side of one cannot be compared." : "",
     shown.some(({ baselines }) => baselines.length) ? "★ is a baseline." : "",
@@ -62,7 +64,7 @@ export function picture(found) {
     x: { low: -0.5, high: runs.length - 0.5, title: "run", names: runs.map(({ run_id: id }) => String(id)) }, y: axisFor(values, found.metric ?? "", { zero: false }),
     series: [...series.values()],
     marks: runs.flatMap(({ breaks }, place) => (breaks.length ? [/** @type {[number, string]} */ ([place - 0.5, breaks.map(brief).join(", ")])] : [])),
-    tips: runs.flatMap((run, place) => (drawn(found, run) ? [/** @type {[number, string]} */ ([place, `run ${run.run_id}, ${run.model}: ${run.headline.text}`])] : [])),
+    tips: runs.flatMap((run, place) => (drawn(found, run) ? [/** @type {[number, string]} */ ([place, `run ${run.run_id}, ${run.model}: ${run.headline?.text}`])] : [])),
   }));
 }
 
@@ -89,8 +91,8 @@ function row(run, place) {
   const json = (/** @type {(string | number)[]} */ ...path) => at("runs", place, ...path), found = run.headline;
   const numbers = found === null ? [h("td", { colspan: 3, class: "dim" }, isLive(run) ? "no result yet" : "no result")] : found.value === undefined ?
     [h("td", { colspan: 3 }, figure(json("headline", "text"), found.text))] : [
-      h("td", { class: "number" }, figure(json("headline", "value"), score(found.value), "value"), h("div", { class: "dim" }, name(json("headline", "name"), found.name ?? ""))),
-      h("td", { class: "number" }, ...(found.ci_low === null ? ["–"] : [figure(json("headline", "ci_low"), score(found.ci_low)), " – ", figure(json("headline", "ci_high"), score(found.ci_high))])),
+      h("td", { class: "number" }, figure(json("headline", "value"), score(found.value), "value"), h("div", { class: "dim" }, name(json("headline", "name"), found.name))),
+      h("td", { class: "number" }, ...(found.ci_low === null || found.ci_high === null ? ["–"] : [figure(json("headline", "ci_low"), score(found.ci_low)), " – ", figure(json("headline", "ci_high"), score(found.ci_high))])),
       h("td", { class: "number" }, figure(json("headline", "n"), count(found.n)))];
   const gap = run.breaks.length ? [h("tr", { class: "break" }, h("td", { colspan: 7 }, `Break: runs ${run.before} and ${run.run_id} `, ...run.breaks.flatMap((reason, number) =>
     [number ? " and " : "", name(json("breaks", number), reason)])))] : [];
@@ -114,9 +116,9 @@ export function verdict(found, older) {
   const breaks = told.filter((each) => each.breaks.length > 0).length;
   const live = runs.filter(isLive).map(({ run_id: id, status }) => ` Run ${id} is ${status}.`).join("");
   if (newest < 0) return h("p", { class: "verdict-line" }, `None of ${plural(runs.length, "run")} has a headline.${live}`);
-  const run = runs[newest], json = (/** @type {string} */ key) => at("runs", newest, "headline", key), head = run.headline;
+  const run = runs[newest], json = (/** @type {string} */ key) => at("runs", newest, "headline", key), head = run.headline ?? { text: "" };
   const said = head.value === undefined ? [": ", figure(json("text"), head.text)] : [" scored ", figure(json("value"), score(head.value)),
-    ...(head.ci_low === null ? [] : [" (", figure(json("ci_low"), score(head.ci_low)), " – ", figure(json("ci_high"), score(head.ci_high)), ")"])];
+    ...(head.ci_low === null || head.ci_high === null ? [] : [" (", figure(json("ci_low"), score(head.ci_low)), " – ", figure(json("ci_high"), score(head.ci_high)), ")"])];
   const of = results === 1 ? "the only run with a result" : `the newest of ${plural(results, "run")} with a result`;
   const divided = results === 1 ? "" : breaks === 0 ? " There is no break between them." :
     ` ${plural(breaks, "break")} ${breaks === 1 ? "divides" : "divide"} them: figures on either side of one cannot be compared.`;

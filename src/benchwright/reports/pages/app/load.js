@@ -58,6 +58,7 @@ function levels({ summary, metrics, words }, title) {
   const { stages } = summary;
   /** @type {[string, string, { text: string, json?: string }[]][]} heading, meaning, cells */
   const columns = [];
+  /** @param {string} heading @param {string} about @param {(stage: Stage, number: number) => string} text @param {string[] | null} json */
   const add = (heading, about, text, json = null) =>
     columns.push([heading, about, stages.map((stage, number) => ({ text: text(stage, number), json: json === null ? undefined : of(number, ...json) }))]);
   const whole = (heading, name) => add(heading, metrics[name].definition, (stage) => short(stage[metrics[name].key], metrics[name]), [metrics[name].key]);

@@ -61,6 +61,7 @@ export function overTime(page) {
   const x = { low: curves.start, high: curves.start + curves.step * curves.requests.length, title: "seconds of the test" };
   const marks = curves.stages.length > 1 ? curves.stages.map(([label, start]) => [Math.max(start, x.low), label.replace(/ in flight$/, "")]) : [];
   const times = curves.requests.map((_, place) => curves.start + (place + 0.5) * curves.step);
+  /** @type {Series[]} */
   const rates = [{ name: "completed", points: steps(curves, curves.requests), colour: 0, kind: "area" }];
   if (curves.failures.some(Boolean)) rates.push({ name: "failed", points: steps(curves, curves.failures), colour: 7, kind: "area" });
   const found = [chart({
@@ -112,6 +113,7 @@ function flight(curves, x) {
   });
 }
 
+/** @type {[string, string][]} */
 const PARTS = [["wait", "waiting in the client"], ["prefill", "until the first token"], ["decode", "until the end"], ["lost", "failed"]];
 
 /** One request as a line: waiting in the client, until the first token, until the end; or lost. */
@@ -180,7 +182,7 @@ function against(page, title, name, rate, unit, stages) {
   const key = page.metrics[name].key, limits = limitsOf(page, name);
   const high = ["p99", "p95", "p90"].find((percent) => percent === "p90" || stages.every((stage) => shown(stage[key], percent) !== null)) ?? "p90";
   /** @type {Series[]} */
-  const series = [[0, "p50"], [4, high]].map(([colour, percent]) => ({
+  const series = /** @type {[number, string][]} */ ([[0, "p50"], [4, high]]).map(([colour, percent]) => ({
     name: `${percent}, ms`, points: stages.map((stage) => [stage[rate], stage[key][percent]]), colour, kind: "dots",
     labels: percent === high ? levelsOf(stages) : [],
   }));
@@ -211,6 +213,7 @@ function users(page) {
 function throughput(page) {
   const stages = byLevel(page).filter((stage) => stage.level !== null && stage.request_throughput_per_s !== null);
   if (stages.length < 2) return null;
+  /** @param {string} name @param {string} key @param {number} colour @param {boolean} dashed @returns {Series} */
   const dots = (name, key, colour, dashed) => ({ name, points: stages.map((stage) => [stage.level, stage[key]]), colour, dashed, kind: "dots" });
   const series = [dots("requests per second", "request_throughput_per_s", 2, false)];
   const judged = stages.every((stage) => stage.goodput_per_s !== null);
@@ -228,6 +231,7 @@ function scores(page) {
   const [name] = Object.keys(levels[0].scores);
   const stages = levels.filter((stage) => name in stage.scores);
   const known = stages.filter((stage) => stage.scores[name].mean_ci95 !== null);
+  /** @type {Series[]} */
   const series = [{ name: "mean", points: stages.map((stage) => [stage.level, stage.scores[name].mean]), colour: 0, kind: "dots" }];
   for (const end of known.length > 1 ? [0, 1] : []) {
     series.push({ name: "95 % interval", points: known.map((stage) => [stage.level, stage.scores[name].mean_ci95[end]]), colour: 0, dashed: true });
@@ -235,7 +239,7 @@ function scores(page) {
   return chart({
     title: `Score by level: ${name}`, x: axisFor(stages.map(({ level }) => level), asSet(levels)), series, legend: false,
     y: axisFor(series.flatMap(({ points }) => points.map(([, y]) => y)), ""),
-    tips: stages.map(({ level, label, scores: { [name]: found } }) => [level, `${label}\n${name} ${score(found.mean)} over ${count(found.n)} replies${
+    tips: stages.map(({ level, label, scores }) => [scores[name], level, label]).map(([found, level, label]) => [level, `${label}\n${name} ${score(found.mean)} over ${count(found.n)} replies${
       found.mean_ci95 === null ? "" : `\n95 %: ${found.mean_ci95.map(score).join(" – ")}`}`]),
     note: series.length > 1 ? "Dashed: the ends of the 95 % intervals." : "",
   });

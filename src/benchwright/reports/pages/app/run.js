@@ -146,12 +146,12 @@ function card(sample, metrics) {
   more.addEventListener("toggle", () => {
     if (more.childElementCount > 1) return; // built when first opened: most are never read
     const parts = ["system", "messages", "reasoning", "scores", "choices", "choices_logprobs", "metadata"];
-    more.append(...parts.map((name) => block(name === "metadata" ? "row" : name, JSON_TEXTS.includes(name) ? indented(sample[name]) : sample[name])).filter(Boolean));
+    more.append(...parts.map((name) => block(name === "metadata" ? "row" : name, JSON_TEXTS.includes(name) ? indented(sample[name]) : sample[name])).filter((each) => each !== null));
   });
   return h("article", { class: `sample ${sample.kind}` }, head, h("div", { class: "texts" }, dialogue(sample) === null ? block("prompt", sample.prompt) : block("dialogue", dialogue(sample)), answer, block("error", why, "full")), more);
 }
 
-/** @param {RunPage} page @returns {Node[]} */
+/** @param {RunPage} data @returns {Node[]} */
 function samples(data) {
   const total = Object.values(data.counts).reduce((sum, number) => sum + number, 0);
   if (!total) return [h("p", { class: "dim" }, "The folder of this run has no samples.")];
@@ -163,13 +163,13 @@ function samples(data) {
     const number = group === "all" ? total : data.counts[group];
     const button = h("button", { type: "button" }, `${group === "all" ? "all" : GROUPS[group]} ${count(number)}`);
     button.addEventListener("click", () => { chosen = group; most = FIRST_CARDS; show(); });
-    return [group, button];
+    return /** @type {const} */ ([group, button]);
   });
   function show() {
     const text = search.value.toLowerCase();
     const inGroup = data.samples.filter((sample) => chosen === "all" || sample.kind === chosen);
     const found = inGroup.filter((sample) => has(sample, text));
-    for (const [group, button] of buttons) button.setAttribute("aria-pressed", group === chosen);
+    for (const [group, button] of buttons) button.setAttribute("aria-pressed", String(group === chosen));
     cards.replaceChildren(...found.slice(0, most).map((sample) => card(sample, data.metrics)));
     more.hidden = found.length <= most;
     const all = chosen === "all" ? total : data.counts[chosen];
@@ -183,6 +183,7 @@ function samples(data) {
 }
 
 // The class and the mark of a note of each grade.
+/** @type {Record<string, [string, string]>} */
 const GRADES = { problem: ["bad", "✗"], caution: ["warn", "!"], information: ["info", "i"] };
 const GRADE_OF = Object.fromEntries(Object.entries(GRADES).map(([grade, [style]]) => [style, grade]));
 
@@ -209,6 +210,7 @@ const files = (files) => h("div", { class: "card" }, h("ul", { class: "files" },
 
 /** @param {RunPage} page @param {Served} served @returns {Node[]} */
 export function run(page, { samples: listed = samples(page), slices = [], link = null } = {}) {
+  /** @type {import("./outcomes.js").Ended[]} */
   const ended = page.outcomes.map(([outcome, name, number]) => [outcome, name, number, at("summary", "outcomes", outcome)]);
   const reasons = page.reasons ? [h("p", { class: "dim" }, page.reasons)] : [];
   return [

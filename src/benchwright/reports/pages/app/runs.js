@@ -19,7 +19,8 @@ export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.
 /** The address of the history of a name. @param {string} name */
 export const historyOf = (name) => `#/history/${encodeURIComponent(name)}`;
 
-/** One row per column: its heading, the name of its style, and its cell for a run. */
+/** One row per column: its heading, the name of its style, and its cell for a run.
+ *  @type {[string, string, (run: any, around: any) => (Node | string | null)[]][]} */
 const COLUMNS = [
   ["", "choose", choose],
   ["Run", "id", (run) => [figure("id", String(run.id))]],
@@ -145,7 +146,7 @@ export async function runs({ signal, query }) {
     const choices = ["name", "model", "tag", "data"].filter((field) => page.choices[field].length > 1 || asked.has(field));
     const fields = [
       select("kind", "Kind", [["", "all kinds"], ...Object.entries(KINDS)], asked),
-      select("status", "Status", [["", "every status"], ...STATUSES.map((each) => [each, each])], asked),
+      select("status", "Status", [["", "every status"], ...STATUSES.map((each) => /** @type {[string, string]} */ ([each, each]))], asked),
       ...choices.map((field) => select(field, field, of(field, { name: "all names", model: "all models", tag: "all tags", data: "all data" }[field]), asked)),
       select("sort", "Order", Object.entries(SORTS), asked),
     ];

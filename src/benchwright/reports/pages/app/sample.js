@@ -162,7 +162,7 @@ export async function sample(place) {
   }
 
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target?.tagName ?? "")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
     if (event.key === "j") go(false);
     if (event.key === "k") go(true);
   }, { signal });
@@ -193,7 +193,7 @@ export async function sample(place) {
     ...section("Repeats of this row", others.length ? beside("Repeats", others, "repeats", (each) => h("a", { href: address(each.sample_id, each.repeat) }, `${each.sample_id}/${each.repeat}`)) : null),
     ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name} on ${each.model}`)) : null),
     ...section("Requests", requests(found)), askAgain(`/runs/${run}/samples/${row}/${repeat}`, found),
-    ...section("Row", found.row ? long(indented(found.row), "Row") : null),
+    ...section("Row", found.row ? long(indented(found.row) ?? "", "Row") : null),
     h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
   ].filter((part) => part !== null);
 }

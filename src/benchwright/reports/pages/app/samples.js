@@ -7,13 +7,16 @@ import { KINDS } from "./labels.js";
 import { filterOf, link } from "./sample_filter.js";
 
 /** @typedef {Record<string, any>} Sample */
+/** @typedef {[string, string, string, (sample: Sample) => Node[]]} Column */
+/** @typedef {[string, string]} Choice */
 
 const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20;
 const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
 const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
 const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
 
-/** The columns that may be chosen: their key, heading, style and cell. Those of scores and of the data are added to them. */
+/** The columns that may be chosen: their key, heading, style and cell. Those of scores and of the data are added to them.
+ *  @type {Column[]} */
 const COLUMNS = [
   ["prompt", "prompt", "text", (sample) => [text("prompt", sample.prompt)]],
   ["response", "reply", "text", (sample) => [text("response", sample.response ?? sample.error)]],
@@ -46,13 +49,13 @@ export function state(sample) {
 /** A score as it stands in a cell. @param {unknown} value */
 export const scoreText = (value) => (typeof value === "number" ? general(value, 4) : typeof value === "string" ? value : JSON.stringify(value));
 
-/** @param {Sample[]} samples */
+/** @param {Sample[]} samples @returns {Column[]} */
 function extraColumns(samples) {
   const scores = new Set(samples.flatMap((sample) => Object.keys(sample.scores ?? {})));
   const data = new Set(samples.flatMap((sample) => (sample.metadata && typeof sample.metadata === "object" ? Object.keys(sample.metadata) : [])));
   return [
-    ...[...scores].map((key) => [`scores.${key}`, key, "short", (sample) => [sample.scores && key in sample.scores ? h("span", { class: "clip" }, scoreText(sample.scores[key])) : h("span", { class: "dim" }, "–")]]),
-    ...[...data].map((key) => [`data.${key}`, key, "short", (sample) => [text(key, sample.metadata?.[key])]]),
+    ...[...scores].map((key) => /** @type {Column} */ ([`scores.${key}`, key, "short", (sample) => [sample.scores && key in sample.scores ? h("span", { class: "clip" }, scoreText(sample.scores[key])) : h("span", { class: "dim" }, "–")]])),
+    ...[...data].map((key) => /** @type {Column} */ ([`data.${key}`, key, "short", (sample) => [text(key, sample.metadata?.[key])]])),
   ];
 }
 
@@ -70,12 +73,13 @@ const input = (id, value, kind = "text", more = {}) => h("input", { id, name: id
 /** The filter as a form. Its state is the address. @param {string} run @param {URLSearchParams} query @param {string[]} metrics */
 function form(run, query, metrics) {
   const value = (key) => query.get(key) ?? "";
-  const any = ["", "any"];
-  const sorts = [["", "row"], ...Object.entries(FIGURES), ...metrics.map((metric) => [`metric:${metric}`, metric])];
+  const any = /** @type {Choice} */ (["", "any"]);
+  /** @type {Choice[]} */
+  const sorts = [["", "row"], ...Object.entries(FIGURES), ...metrics.map((metric) => /** @type {Choice} */ ([`metric:${metric}`, metric]))];
   const more = h("details", { class: "more-filters", open: ["metric", "above", "below", "rule", "column", "value"].some((key) => query.has(key)) ? "" : null },
     h("summary", {}, "More filters"),
     h("div", { class: "fields" },
-      field("metric", select("metric", value("metric"), [any, ...metrics.map((metric) => [metric, metric])])),
+      field("metric", select("metric", value("metric"), [any, ...metrics.map((metric) => /** @type {Choice} */ ([metric, metric]))])),
       field("above", input("above", value("above"), "number", { step: "any" })), field("below", input("below", value("below"), "number", { step: "any" })),
       field("rule of extraction", input("rule", value("rule"))),
       field("column of the data", input("column", value("column"))), field("its value", input("value", value("value")))));
@@ -85,7 +89,7 @@ function form(run, query, metrics) {
     location.hash = link(run, filterOf(given).toString());
   } },
   h("div", { class: "fields" },
-    field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => [outcome, outcome.replace("_", " ")])])),
+    field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => /** @type {Choice} */ ([outcome, outcome.replace("_", " ")]))])),
     field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"]])),
     field("has a score", select("scored", value("scored"), [any, ["true", "yes"], ["false", "no"]])),
     field("text in prompt, reply or target", input("text", value("text"), "search")),
@@ -126,7 +130,7 @@ export async function samples(place) {
     body.replaceChildren(...found.map((sample) => row(run, filter.toString(), sample, columns)));
     boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
       chosen = event.target.checked ? [...chosen, key] : chosen.filter((each) => each !== key);
-      const all = new URLSearchParams([...filter, ...chosen.map((each) => ["show", each])]); // the address has the columns too
+      const all = new URLSearchParams([...filter, ...chosen.map((each) => /** @type {Choice} */ (["show", each]))]); // the address has the columns too
       history.replaceState(null, "", `${location.pathname}${link(run, all.toString())}`);
       const place = [...boxes.children].indexOf(event.target.parentElement);
       draw();
@@ -139,7 +143,7 @@ export async function samples(place) {
     const parts = [`${plural(found.length, "sample")} shown`];
     if (total !== null) parts[0] = found.length === total ? `All ${plural(total, "sample")}` : `${count(found.length)} of ${plural(total, "sample")}`;
     if (first.looked !== null) parts.push(next === null ? `looked at all ${count(looked)} that could match` : `looked at ${count(looked)} so far`);
-    if (filter.has("sort")) parts.push(`samples without ${FIGURES[filter.get("sort")] ?? filter.get("sort").replace("metric:", "")} are not listed`);
+    if (filter.has("sort")) parts.push(`samples without ${FIGURES[filter.get("sort") ?? ""] ?? filter.get("sort")?.replace("metric:", "")} are not listed`);
     said.textContent = found.length || next !== null ? `${parts.join("; ")}.` : `No samples match${first.looked === null ? "" : `; looked at all ${count(looked)} that could`}.`;
     further.hidden = next === null;
     further.textContent = first.looked === null ? "Show more samples" : "Look further";

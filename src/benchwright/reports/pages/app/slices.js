@@ -12,8 +12,8 @@ import { link } from "./sample_filter.js";
 
 /** The result in one sentence. @param {Slices} found */
 export function sentence({ slices, lower_is_better: less }) {
-  const worse = slices.filter(({ significant, difference }) => significant && (difference > 0) === less);
-  const better = slices.filter(({ significant, difference }) => significant && (difference > 0) !== less);
+  const worse = slices.filter(({ significant, difference }) => significant && (difference ?? 0) > 0 === less);
+  const better = slices.filter(({ significant, difference }) => significant && (difference ?? 0) > 0 !== less);
   const said = (/** @type {Slice[]} */ some) => some.slice(0, 4).map(({ value }) => value ?? "(no value)").join(", ") + (some.length > 4 ? ` and ${count(some.length - 4)} more` : "");
   if (!worse.length && !better.length) return "No slice differs significantly from the rest of the run.";
   return [worse.length ? `Significantly worse than the rest: ${said(worse)}.` : "", better.length ? `Significantly better: ${said(better)}.` : ""].filter(Boolean).join(" ");
@@ -37,9 +37,9 @@ export function slicesTable(found) {
   const row = (/** @type {Slice} */ slice, /** @type {(string | number)[]} */ path, title) => {
     const json = (/** @type {string} */ key) => at(...path, key);
     const number = (/** @type {string} */ key, form) => h("td", { class: "number" }, slice[key] === null ? "–" : figure(json(key), form(slice[key])));
-    const changed = slice.significant ? ((slice.difference > 0) === found.lower_is_better ? "bad-text" : "good-text") : null;
+    const changed = slice.significant ? ((slice.difference ?? 0) > 0 === found.lower_is_better ? "bad-text" : "good-text") : null;
     return h("tr", { class: path.length === 1 ? "main" : null }, h("td", { class: "metric-name" }, title), number("mean", score),
-      h("td", { class: "number" }, ...(slice.ci_low === null ? ["–"] : [figure(json("ci_low"), score(slice.ci_low)), " – ", figure(json("ci_high"), score(slice.ci_high))])),
+      h("td", { class: "number" }, ...(slice.ci_low === null || slice.ci_high === null ? ["–"] : [figure(json("ci_low"), score(slice.ci_low)), " – ", figure(json("ci_high"), score(slice.ci_high))])),
       h("td", { class: "range-cell" }, range(slice, found.whole, scale)),
       h("td", { class: `number ${changed ?? ""}` }, slice.difference === null ? "–" : h("span", {}, slice.difference >= 0 ? "+" : "", figure(json("difference"), score(slice.difference)), slice.significant ? " *" : "")),
       h("td", { class: "number" }, figure(json("rows"), count(slice.rows)), slice.small ? h("span", { class: "dim" }, " (few)") : null),
@@ -80,6 +80,7 @@ export async function slices(place) {
   if (!by) return [trail, h("h1", { tabindex: "-1" }, "Slices"), ...choice];
   /** @type {Slices | null} */
   let found = null;
+  /** @type {any} */
   let refused = null;
   try {
     found = await get(`/runs/${run}/slices?${asked}`, place.signal);

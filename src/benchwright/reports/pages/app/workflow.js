@@ -84,5 +84,5 @@ export function workflow(found) {
       shown && shown.events > events.length ? h("p", { class: "dim" }, `The first ${count(events.length)} of ${count(shown.events)} events are shown; benchwright show ${id} --events lists all.`) : null),
     ...section("Printed", block("standard output", "stdout", found.stdout || null), block("standard error", "stderr", found.stderr || null)),
     ...section("Command", h("pre", scrolls("Command"), `benchwright show ${id} --web`)),
-  ].filter(Boolean);
+  ].filter((each) => each !== null);
 }
