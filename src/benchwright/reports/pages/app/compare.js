@@ -1,6 +1,6 @@
 // A comparison of two to eight runs: the verdict, every difference with its interval, and what changed.
 
-import { at, figure, h, name, scrolls, section, svg, table, unseen } from "./dom.js";
+import { at, figure, h, name, section, svg, table, unseen } from "./dom.js";
 import { count, fixed, plural, score } from "./figures.js";
 
 /** @typedef {Record<string, any>} Json */

@@ -11,7 +11,7 @@ const STATUSES = ["queued", "running", "completed", "failed", "interrupted", "ca
 const SORTS = { newest: "newest first", oldest: "oldest first", name: "by name", model: "by model", headline: "highest result first",
   failures: "most failures first", cost: "most expensive first", duration: "longest first" };
 const FIELDS = ["q", "kind", "status", "name", "model", "tag", "data", "sort"];
-const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200, AGAIN_MS = 1000;
+const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200;
 
 /** The address of a run's page. */
 export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.kind] ?? "runs"}/${run.id}`;

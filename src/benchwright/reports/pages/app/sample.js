@@ -70,9 +70,6 @@ function reply(sample) {
   return h("pre", scrolls("Reply", "said-text"), characters.slice(0, start).join(""), h("mark", { title: `read as the answer${sample.scores.rule ? ` by the rule ${sample.scores.rule}` : ""}` }, characters.slice(start, end).join("")), characters.slice(end).join(""));
 }
 
-/** @param {string} heading @param {...(Node | null)} children */
-const box = (heading, ...children) => h("div", { class: "box" }, h("h3", {}, heading), ...children.filter(Boolean));
-
 /** @param {Sample} sample */
 function scores(sample) {
   const rows = Object.entries(sample.scores ?? {}).map(([key, value]) => h("tr", {}, h("td", {}, key), h("td", { "data-json": typeof value === "string" ? at("scores", key) : null }, scoreText(value))));

@@ -1,7 +1,7 @@
 // #/runs/7/samples?outcome=…: the samples of a run, filtered and sorted by the server, page by page.
 
 import { get } from "./api.js";
-import { figure, h, name, scrolls } from "./dom.js";
+import { h, name, scrolls } from "./dom.js";
 import { count, duration, general, plural } from "./figures.js";
 import { KINDS } from "./labels.js";
 import { filterOf, link } from "./sample_filter.js";
