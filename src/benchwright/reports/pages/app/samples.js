@@ -93,7 +93,7 @@ function form(run, query, metrics) {
     field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"]])),
     field("has a score", select("scored", value("scored"), [any, ["true", "yes"], ["false", "no"]])),
     field("text in prompt, reply or target", input("text", value("text"), "search")),
-    field("labelled", select("labelled", value("labelled"), [any, ["any", "with a label"], ...KINDS.map(([kind, words]) => [kind, words])])),
+    field("labelled", select("labelled", value("labelled"), [any, ["any", "with a label"], ...KINDS.map(([kind, words]) => /** @type {Choice} */ ([kind, words]))])),
     field("sorted by", select("sort", value("sort"), sorts)),
     field("order", select("descending", value("descending"), [["", "ascending"], ["true", "descending"]])),
     h("button", { id: "apply", type: "submit" }, "Show"),
