@@ -42,8 +42,8 @@ OF_LABELS = (
     "label", "gold_wrong", "right_target", "ambiguous", "extraction_wrong", "right_reading", "tags", "note",
 )  # fmt: skip
 """Columns that people fill in."""
-COLUMNS = (*OF_SAMPLES, *OF_LABELS, "who", "row")
-"""All columns; `row` identifies the row, so that no label gets to another one."""
+COLUMNS = (*OF_SAMPLES, *OF_LABELS, "who", "row_id")
+"""All columns; `row_id` identifies the row, so that no label gets to another one."""
 _REMOVED = "-"
 """What takes a label away; an empty cell changes nothing."""
 _YES = frozenset(("yes", "y", "true", "1", "x", "ja", "wahr"))
@@ -190,9 +190,9 @@ class _Lines:
             raise UsageError(
                 f"run {self._run.id} has no sample {index}, repeat {repeat}; it has {len(self._rows):,} samples"
             )
-        if _filled(row.get("row")) and str(row["row"]) != known:
+        if _filled(row.get("row_id")) and str(row["row_id"]) != known:
             raise UsageError(
-                f"field 'row': sample {index} of run {self._run.id} is another row than that of this line. Import the file with the run "
+                f"field 'row_id': sample {index} of run {self._run.id} is another row than that of this line. Import the file with the run "
                 "that it was exported from, or another one on the same data"
             )
         who = str(row["who"]) if _filled(row.get("who")) else self._who
