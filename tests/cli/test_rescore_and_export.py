@@ -161,7 +161,7 @@ def test_samples_go_to_a_file_of_json_lines(folder: Path, said: Any, words: tupl
     assert code == 0
     assert f"wrote 2 samples of run 1 to {path.name}" in shown
     samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [(sample["id"], sample["gold"]) for sample in samples] == [(0, "B"), (1, "C")]
+    assert [(sample["sample_id"], sample["target"]) for sample in samples] == [(0, "B"), (1, "C")]
     assert samples[0]["row"]["topic"] == "geo\ngraphy", "columns that nobody asked about are kept"
     assert "method" in samples[0]["scores"]
 
@@ -170,7 +170,7 @@ def test_samples_as_csv_on_standard_output(said: Any, capsys: pytest.CaptureFixt
     said("run", "quiz.csv")
     assert main(["export", "1", "--format", "csv", "-o", "-"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out, newline="")))
-    assert [row["gold"] for row in rows] == ["B", "C"]
+    assert [row["target"] for row in rows] == ["B", "C"]
     assert rows[0]["success"] == "true"
     assert float(rows[0]["score.accuracy"]) in (0.0, 1.0)
     assert json.loads(rows[0]["row"])["topic"] == "geo\ngraphy"

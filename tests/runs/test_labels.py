@@ -222,7 +222,7 @@ def test_every_way_of_labelling_a_judge_gives_the_same_figures(
     with Path("samples.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
-        row["label"] = human.get(int(row.get("sample_id") or row["id"]), "")
+        row["label"] = human.get(int(row["sample_id"]), "")
     sheet = written(*rows)
     by_export = json_of(capsys, "judge-calibrate", sheet, "--run", str(run))
     # 2. the same sheet, imported

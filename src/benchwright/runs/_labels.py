@@ -208,17 +208,21 @@ class Grades:
         )
 
 
-_EXPORTED = {"id": "sample_id", "origin_prompt": "question", "prediction": "response", "gold": "target"}
-"""Columns of exported samples, and the fields of labels that they are."""
+_PREDICTED = {"id": "sample_id", "origin_prompt": "prompt", "prediction": "response", "gold": "target"}
+"""Columns of predictions in a work folder, and their names everywhere else."""
+_SAMPLE = {"sample_id", "prompt", "response"}
+"""Columns by which a row is a sample, exported or from a sheet of labels."""
 
 
 def as_labelled(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of labels. Rows of `benchwright export` have other names, and the judge's grade among their scores."""
+    """A row of labels. An exported sample has its question in the prompt, and the judge's grade among its scores."""
     found = dict(row)
-    if not _EXPORTED.keys() <= found.keys():
+    if _PREDICTED.keys() <= found.keys():
+        for column, name in _PREDICTED.items():
+            found.setdefault(name, found[column])
+    if not found.keys() >= _SAMPLE:
         return found
-    for column, name in _EXPORTED.items():
-        found.setdefault(name, found[column])
+    found.setdefault("question", found["prompt"])
     scores = found.get("scores")
     if isinstance(scores, str):
         with suppress(ValueError):

@@ -20,8 +20,10 @@ Identify: TypeAlias = Callable[[int, int], str]
 """Turns a row number and a repeat into an id."""
 EXPORTED = tuple(name for name, column in COLUMNS.items() if column.exported)
 """Columns that keep their names in a prediction. They follow the renamed ones."""
+_OWN_NAMES = {"id": "sample_id", "origin_prompt": "prompt", "prediction": "response", "gold": "target"}
+"""What predictions of a work folder call otherwise than `samples.parquet`. Exported samples have the names of that file."""
 TABLE_COLUMNS = (
-    "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
+    "data_abbr", "sample_id", "repeat", "success", "uuid", "prompt", "response", "target", "outcome", "error", "scores",
     *EXPORTED,
 )  # fmt: skip
 """Columns of prediction tables that come before the metrics and the row."""
@@ -55,7 +57,11 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
-    """The sample as one line of JSON."""
+    """The sample as one line of JSON, in the names of a work folder."""
+    return _line(_predicted(predicted, dataset, identify))
+
+
+def _predicted(predicted: Predicted, dataset: str, identify: Identify) -> dict[str, Any]:
     view = predicted.view
     record: dict[str, Any] = {
         "data_abbr": dataset,
@@ -76,7 +82,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
     if view.choices is not None:
         record["choices"], record["choices_logprobs"] = view.choices, view.choices_logprobs
     record["row"] = None if view.metadata is None else orjson.Fragment(view.metadata)
-    return _line(record)
+    return record
 
 
 def failed_line(predicted: Predicted, dataset: str) -> bytes:
@@ -236,7 +242,8 @@ def write_rows(path: Path, format: str, rows: Iterable[list[Any]]) -> int:
 
 def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
     identify = sample_ids(samples.identity)
-    return (prediction_line(each, details.run.name, identify) for each in samples.predictions())
+    records = (_predicted(each, details.run.name, identify) for each in samples.predictions())
+    return (_line({_OWN_NAMES.get(name, name): value for name, value in each.items()}) for each in records)
 
 
 def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
