@@ -46,7 +46,6 @@ class Pool(Struct, frozen=True):
     rows: list[Row]
     """The rows, in the order of their source."""
     source: FewShotSource
-    """Their source."""
     overlapping: bool
     """Whether they are, or may be, evaluated too."""
     warnings: tuple[str, ...]

@@ -92,7 +92,6 @@ class RowScan(Struct, frozen=True):
     reread_targets: int = 0
     """Rows whose target is the text of one candidate and the index or letter of another."""
     reread_first: ScannedRow | None = None
-    """The first of them."""
     copies: Mapping[int, int] = field(default_factory=dict)
     """For rows with the prompt of an earlier row, by index: how many earlier rows have it."""
 

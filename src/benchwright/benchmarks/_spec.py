@@ -100,8 +100,6 @@ class Derived(Protocol):
 
 
 class RecordedSample(NamedTuple):
-    """One recorded sample."""
-
     row: Row | None
     """Its row; None for one that could not be read."""
     repeat: int

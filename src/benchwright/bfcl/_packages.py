@@ -59,7 +59,6 @@ class DataProvider(Struct, frozen=True):
     """A folder with data, and one with the matching simulated classes."""
 
     version: str
-    """Version of the data."""
     data: Path
     """The native layout."""
     classes: Path | None

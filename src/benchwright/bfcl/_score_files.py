@@ -129,7 +129,6 @@ class JsonLines:
         self._text: IO[bytes] = io.BytesIO()
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Add a line."""
         self._text.write(exact_json(dict(line)) + b"\n")
         if isinstance(self._text, io.BytesIO) and self._text.tell() > _IN_MEMORY:
             from tempfile import TemporaryFile

@@ -82,7 +82,6 @@ class Scoreboard:
 
     def __init__(self, version: str = "v3") -> None:
         self.averages_of = AVERAGES[version]
-        """The averages."""
         self._tallies: dict[str, RightCount] = {}
         self._failed: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()

@@ -53,7 +53,6 @@ class EvalRun(Struct, frozen=True):
 
     @property
     def files(self) -> Artifacts:
-        """The files of the run."""
         return open_artifacts(self.details.run.folder)
 
     @property
@@ -76,8 +75,6 @@ class EvalRun(Struct, frozen=True):
 
 
 class EvalFile(Struct, frozen=True):
-    """One of the files."""
-
     name: str
     """Its path in the folder; `{name}` is replaced by the benchmark and `{start}` by the number of the start."""
     when: When

@@ -25,7 +25,6 @@ _STATUSES: dict[str, str] = {
 _PREDICTED = [name for name, column in COLUMNS.items() if column.predicted]
 _PREDICTION = ("sample_id", *_PREDICTED, "status", "metadata")
 PREDICTION_COLUMNS = (*_PREDICTED, "sample_id", "repeat", "metadata")
-"""The columns of a prediction."""
 
 
 def predictions(columns: Mapping[str, Sequence[Any]], rows: int, repeats: int) -> bytes:

@@ -278,7 +278,6 @@ STEPS = {step.name: step for step in BUILT_IN}
 """The built-in steps by name."""
 
 STEP_SETTINGS: dict[type[PipelineStep], tuple[Setting, ...]] = {step: settings_in(step) for step in BUILT_IN}
-"""The settings of each step."""
 
 DEFAULTS: dict[type[PipelineStep], dict[str, JsonValue]] = {
     step: {setting.name: setting.default for setting in settings} for step, settings in STEP_SETTINGS.items()

@@ -71,7 +71,6 @@ class Price(Struct, frozen=True):
     as_of: str
     """The day of the price, as 2026-01-31."""
     file: str
-    """The file that has it."""
     cached_input: float | None = None
     """Price of a million prompt tokens from the server's cache; None: the same as others."""
     url: str = "*"

@@ -22,7 +22,6 @@ JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, J
 """Any value that JSON can represent."""
 
 JsonObject: TypeAlias = "dict[str, JsonValue]"
-"""A JSON object."""
 
 Row: TypeAlias = dict[str, Any]
 """One row of a user's data after field mapping. Rows from files contain JSON values only; a source written in Python

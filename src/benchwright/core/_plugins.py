@@ -95,11 +95,9 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
         "reports.trackers.tracking:TRACKER_PLUGINS",
     ),
 )
-"""All extension points."""
 
 
 def extension_point(kind: str) -> ExtensionPoint:
-    """The extension point of a kind."""
     return next(point for point in EXTENSION_POINTS if point.kind == kind)
 
 

@@ -44,7 +44,6 @@ class ModelRequest(Struct, frozen=True):
     route: Route
     """Which route the body is for."""
     body: JsonObject
-    """The request body."""
     payload: bytes
     """`body` as JSON, encoded once by the code that built it."""
     repeat: int = 0
@@ -84,7 +83,6 @@ class RequestFailure(Struct, frozen=True):
     """Why a request gave no usable reply."""
 
     kind: FailureKind
-    """The kind of failure."""
     message: str
     """The reason in plain words, with the server's message if it sent one. Never contains a secret."""
     http_status: int | None = None

@@ -47,7 +47,6 @@ class Outcome(StrEnum):
 
 
 RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
-"""The status of a run."""
 StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
 """The status of a workflow step."""
 

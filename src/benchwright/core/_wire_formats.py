@@ -17,7 +17,6 @@ ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """What requests contain: chat messages, a plain prompt, or choices ranked by log-probability."""
 
 MODEL_TYPES: tuple[ModelType, ...] = get_args(ModelType)
-"""All model types."""
 
 
 class WireFormat(Struct, frozen=True, kw_only=True):

@@ -30,11 +30,9 @@ class Problems:
         """One text each, with the file and the key."""
 
     def add(self, key: str, reason: str) -> None:
-        """Add a problem."""
         self.found.append(f"{self._file}: {f'{key} ' if key else ''}{reason}")
 
     def error(self) -> DatasetError:
-        """All of them as one error."""
         if len(self.found) == 1:
             return DatasetError(self.found[0])
         lines = "\n  ".join(self.found)

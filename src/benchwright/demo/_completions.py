@@ -39,7 +39,6 @@ class DemoCompletion(Struct):
     choices: list[DemoChoice]
     """One per prompt and `n`."""
     prompt_tokens: int
-    """Tokens of all prompts."""
 
 
 def cut(text: str, limit: int | None, stops: list[str]) -> DemoChoice:

@@ -28,7 +28,6 @@ class Options(NamedTuple):
     labels: tuple[str, ...]
     """The letters, as written."""
     texts: tuple[str, ...]
-    """The text of each option."""
 
 
 def find_options(block: str) -> Options | None:

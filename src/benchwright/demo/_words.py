@@ -45,7 +45,6 @@ class ScoredToken(NamedTuple):
     """A token and its likelihood."""
 
     text: str
-    """The token."""
     logprob: float | None = None
     """Natural logarithm of its probability; None for the first token of an echoed text, which nothing precedes."""
     top: dict[str, float] | None = None

@@ -69,7 +69,6 @@ class _Findings(Struct, frozen=True):
     pairs: list[TokenPair]
     """Tokens generated and echoed."""
     echoes: list[EchoedPrompt]
-    """All echoes."""
     has_generated: bool
     """Whether the echo also contained generated tokens."""
     notes: tuple[str, ...] = ()

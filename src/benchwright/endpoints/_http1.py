@@ -121,7 +121,6 @@ class OpenBody:
         self.surplus = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """All of it."""
         return [data] if data else []
 
 

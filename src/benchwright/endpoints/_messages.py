@@ -23,7 +23,6 @@ class Names(NamedTuple):
     url: str = "--model-url"
     """The address."""
     model: str = "--model-id"
-    """The model."""
     length: str = "--max-tokens"
     """The longest reply."""
 

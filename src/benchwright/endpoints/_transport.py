@@ -95,7 +95,6 @@ class HttpReply(Struct):
     status: int
     """Status code."""
     headers: Headers
-    """Reply headers."""
     body: bytes
     """Whole body, content encoding undone."""
 

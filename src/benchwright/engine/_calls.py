@@ -88,7 +88,6 @@ class SampleCalls:
         self._calls = calls
         self._journal = journal
         self.item = item
-        """The sample."""
         self.row = row
         """Its row as it was before a scorer could change it; its hash is the row's identity."""
         self.calls: tuple[CallRecord, ...] = ()

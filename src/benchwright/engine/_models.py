@@ -48,7 +48,6 @@ class ChosenModel(Struct, frozen=True):
     """A model that is ready to be opened, and the settings of its requests."""
 
     endpoint: AnyModel
-    """Its endpoint."""
     generation: Generation
     """Settings of every request body."""
     model_type: str | None

@@ -210,7 +210,6 @@ def _without_unanswered(
 
 
 def _score_notes(spec: BenchmarkSpec, sums: _RunSums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
-    """Notes on the scores."""
     if spec.unscored:
         yield f"no scores: {spec.unscored}"
     elif sums.counts.total() > sums.failed and not metrics:
@@ -232,7 +231,6 @@ def _redacted_note(samples: int) -> str:
 
 
 def _reply_notes(sums: _RunSums) -> Iterator[str]:
-    """Notes on the replies."""
     evaluated = sums.counts.total()
     if sums.cut:
         yield (

@@ -36,7 +36,6 @@ class ListedPackage(Struct, frozen=True):
     name: str
     """Name of the distribution."""
     version: str
-    """Its version."""
     place: str
     """The folder that it is installed in, or its wheel."""
     installed: bool

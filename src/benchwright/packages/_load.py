@@ -21,8 +21,6 @@ FORMAT = 1
 
 
 class PackagedBenchmark(msgspec.Struct, frozen=True):
-    """One benchmark of a package."""
-
     key: str
     """Its name for commands."""
     name: str

@@ -26,7 +26,6 @@ class WheelMetadata(Struct, frozen=True):
     name: str
     """Name of the distribution."""
     version: str
-    """Its version."""
     summary: str
     """One line."""
     requires: tuple[str, ...]
@@ -45,7 +44,6 @@ class WheelMetadata(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """Name of the wheel."""
         return f"{self.stem}-{_ANY_PYTHON}.whl"
 
 

@@ -127,13 +127,11 @@ class Boundary(NamedTuple):
 
 
 def search_of(settings: LoadSettings) -> LoadSearch:
-    """The settings of the search."""
     assert settings.search is not None
     return settings.search
 
 
 def probes_at(probes: Iterable[Probe], level: float) -> list[Probe]:
-    """The probes of a level."""
     return [probe for probe in probes if probe.level == level]
 
 

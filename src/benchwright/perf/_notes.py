@@ -37,8 +37,6 @@ BUNDLED = 1.05
 
 
 class Note(Struct, frozen=True):
-    """One note."""
-
     kind: str
     """A name that stays the same if the words change."""
     text: str

@@ -73,7 +73,6 @@ class ProcessCrew:
         return sum(self._flying)
 
     async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
-        """One task for each process."""
         loop = asyncio.get_running_loop()
         self._results = [loop.create_future() for _ in tasks]
         for worker, task in enumerate(tasks):

@@ -155,7 +155,6 @@ class StageScores:
         return {row: sum(each) / len(each) for row, each in sums.items()}
 
     def names(self) -> tuple[str, ...]:
-        """The names of the scores."""
         return tuple(self._values)
 
 

@@ -87,8 +87,6 @@ def requests_of_probe(share: float | None, repeats: int) -> int:
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """The result of a search."""
-
     status: SearchStatus
     level: float | None
     """The load that the estimate exceeds with a probability of 95 %, rounded down. A search that

@@ -63,8 +63,6 @@ def parse_slo(text: str) -> Limits:
 
 
 class LimitResult(Struct, frozen=True):
-    """One limit."""
-
     name: str
     limit_ms: float
     met: int

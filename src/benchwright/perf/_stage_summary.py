@@ -190,7 +190,6 @@ class StageSummary(Struct, frozen=True, kw_only=True):
 def summarise_stage(
     requests: Requests, number: int, settings: LoadSettings, record: StageRecord | None
 ) -> StageSummary:
-    """Summarise one stage."""
     stage = StageRequests(requests.stage(number))
     graded = StageScores(stage.completed.in_order("sent"))
     level = record.level if record is not None else _planned_level(settings, number)

@@ -41,7 +41,6 @@ class Lengths(Struct, frozen=True):
     """Exponent of `zipf`: the k-th shortest length is drawn k^-alpha times as often as the shortest."""
 
     def draw(self, dice: Random, count: int) -> list[int]:
-        """Draw `count` lengths."""
         if self.law == "fixed":
             return [self.mean] * count
         if self.law == "uniform":

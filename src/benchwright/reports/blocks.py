@@ -105,12 +105,10 @@ Block: TypeAlias = Table | Fitting | Grid | Lines | Divider
 
 
 def line(text: str = "", style: str = "") -> Lines:
-    """One line."""
     return Lines((((text, style),),))
 
 
 def lines(texts: Iterable[str], style: str = "") -> Lines:
-    """A line for each text."""
     return Lines(tuple(((text, style),) for text in texts))
 
 

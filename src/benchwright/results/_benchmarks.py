@@ -172,7 +172,6 @@ class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The result in one sentence."""
         return result_sentence(self.run.title, self.summary)
 
     @property

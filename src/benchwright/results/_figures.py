@@ -180,7 +180,6 @@ class GradedNote(Struct, frozen=True):
     """A note for readers of the numbers."""
 
     grade: str
-    """Its `NoteGrade`."""
     text: str
     """A sentence."""
 

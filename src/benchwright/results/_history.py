@@ -26,11 +26,8 @@ class HistoryRun(Struct, frozen=True, kw_only=True):
     run_id: int
     """Its number."""
     kind: str
-    """Its kind."""
     model: str
-    """Its model."""
     status: str
-    """Its status."""
     created_at: str
     """Its start: UTC, RFC 3339."""
     comparable: bool | None
@@ -51,7 +48,6 @@ class History(Struct, frozen=True):
     """The runs of one name, oldest first."""
 
     name: str
-    """The name."""
     metric: str | None
     """The headline of the newest run that has one as a number. Other runs may have another."""
     runs: list[HistoryRun]

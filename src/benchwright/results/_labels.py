@@ -95,9 +95,7 @@ class LabelList(Struct, frozen=True):
     """The labels on the rows of a run, newest first."""
 
     run_id: int
-    """The run."""
     labels: tuple[Label, ...]
-    """The labels."""
     places: dict[str, str]
     """The first sample of each row in the run, as `12/0`."""
     effect: str
@@ -105,7 +103,6 @@ class LabelList(Struct, frozen=True):
 
     @classmethod
     def of(cls, store: Store, run: RunRecord, summary: RunSummary | None) -> LabelList:
-        """The labels of a run."""
         places: dict[str, str] = {}
         for index, repeat, row in store.labelled(run.id):
             places.setdefault(row, f"{index}/{repeat}")
@@ -143,7 +140,6 @@ class LabelEffect(Struct, frozen=True):
     samples: int
     """Samples of rows with labels."""
     kinds: dict[str, int]
-    """Labels by kind."""
     left_out: int = 0
     """Samples with a score that would be left out: ambiguous, or with a wrong target or reading for which no label has the right one."""
     corrected: int = 0

@@ -42,7 +42,6 @@ class LoadView(Struct, frozen=True, kw_only=True):
     summary: LoadSummary
     """Its figures."""
     settings: LoadSettings
-    """The settings of the load."""
     endpoint: JsonObject = {}
     """The model under test, without secrets."""
     manifest: JsonObject = {}

@@ -71,9 +71,7 @@ class PairedSlices(Struct, frozen=True):
     run_b: int
     """The number of the second."""
     column: str
-    """The column."""
     metric: str
-    """The metric."""
     slices: tuple[PairedSlice, ...]
     """Every value."""
 

@@ -42,7 +42,6 @@ class MetricComparison(Struct, frozen=True):
     """One metric in both runs."""
 
     name: str
-    """The metric."""
     run_a: MetricSide | None
     """In the first run; None if it has none."""
     run_b: MetricSide | None

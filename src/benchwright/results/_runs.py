@@ -50,7 +50,6 @@ class HeadlineFigure(Struct, frozen=True):
     name: str
     """The metric."""
     value: float
-    """Its value."""
     ci_low: float | None
     """Lower end of the 95 % interval; None: there is none."""
     ci_high: float | None
@@ -79,7 +78,6 @@ class RunView(Struct, frozen=True, kw_only=True):
     demo: bool
     """Whether the demo model answered, embedded or as a server."""
     status: RunStatus
-    """The status of the run."""
     error: str | None
     """Why it failed or stopped."""
     folder: Path
@@ -242,7 +240,6 @@ class EventView(Struct, frozen=True):
     step_id: int | None = None
     """Number of the step that it belongs to."""
     step_key: str | None = None
-    """Key of that step."""
 
     def to_json(self) -> JsonObject:
         """`{id, kind, message, created_at, step_id, step_key, data}`."""
@@ -261,9 +258,7 @@ class EventList(Struct, frozen=True):
     """All events of a run, oldest first."""
 
     run_id: int
-    """The run."""
     events: tuple[EventView, ...]
-    """Its events."""
 
     def to_json(self) -> JsonObject:
         """`{run_id, events}`."""
@@ -427,7 +422,6 @@ def run_details(
 
 
 def event_view(event: Event, step_key: str | None = None) -> EventView:
-    """An event with the key of its step."""
     return EventView(
         event.id, event.kind, event.message, event.created_at, event.data, event.step_id, step_key
     )

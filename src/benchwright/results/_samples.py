@@ -59,7 +59,6 @@ class SampleDetails(Struct, frozen=True):
     """A sample with what judges replied about it."""
 
     sample: SampleView
-    """The sample."""
     judges: tuple[JudgeView, ...] = ()
     """Its judges, in the order of their questions."""
     calls: CallsView | None = None
@@ -75,7 +74,6 @@ class SampleList(Struct, frozen=True):
     """Samples of a run: those that a filter passes, or the repeats of a row in full."""
 
     run_id: int
-    """The run."""
     samples: tuple[SampleDetails, ...]
     """In row order."""
     next: int | None = None
@@ -111,7 +109,6 @@ class SampleBlock(NamedTuple):
     columns: dict[str, Sequence[Any]]
     """The fields of `SampleView` by name, each with a value per sample."""
     rows: int
-    """Samples."""
     size: int
     """Bytes of recorded text."""
 
@@ -136,7 +133,6 @@ class RunSamples:
         self._kept: list[tuple[DecodedSteps, int]] | None = None
 
     def __iter__(self) -> Iterator[SampleView]:
-        """One by one."""
         return sample_views(self._store, self._run.id)
 
     def predictions(self) -> Iterator[Predicted]:
@@ -285,7 +281,6 @@ def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterato
 
 
 def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
-    """The samples one by one."""
     return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
 
 

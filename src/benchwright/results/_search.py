@@ -26,20 +26,15 @@ class NamedRun(Struct, frozen=True):
     run_id: int
     """Its number."""
     kind: str
-    """Its kind."""
     name: str
-    """Its name."""
     model: str
-    """Its model."""
     status: str
-    """Its status."""
 
 
 class FoundSample(Struct, frozen=True):
     """A sample with the text."""
 
     run_id: int
-    """Its run."""
     name: str
     """The name of the run."""
     model: str

@@ -49,7 +49,6 @@ class SideCell(Struct, frozen=True):
     model: str
     """The model's name."""
     run_id: int
-    """Its run."""
     value: float | None
     """The mean; None: the run has no such metric."""
     ci_low: float | None

@@ -97,11 +97,9 @@ class Slices(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     """A metric of a run by the values of one column: the slice farthest below the whole first."""
 
     run_id: int
-    """The run."""
     column: str
     """The column. A dotted name reaches into tables."""
     metric: str
-    """The metric."""
     lower_is_better: bool
     """Whether a smaller mean is the better one."""
     binned: bool
@@ -386,7 +384,6 @@ class _Groups(Struct):
     codes: Sequence[int]
     """The code of each sample."""
     of_code: list[tuple[int, ...]]
-    """The groups of each code."""
 
 
 class _Labels:

@@ -53,13 +53,10 @@ class WorkRun(Struct, frozen=True):
     task: WorkTask
     """Model, dataset and number of the run."""
     details: RunDetails
-    """The run."""
     samples: RunSamples
-    """Its samples."""
 
     @classmethod
     def of(cls, store: Store, task: WorkTask) -> WorkRun:
-        """The task with its run, from the store."""
         run = store.run(task.run_id)
         return cls(task, recorded_benchmark(store, run), RunSamples(store, run))
 
@@ -77,7 +74,6 @@ class WorkLine(Struct):
     version: str
     """Six digits of the prompt."""
     metric: str
-    """The metric."""
     mode: str
     """How rows become requests."""
     percent: bool = True

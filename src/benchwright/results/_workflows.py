@@ -55,7 +55,6 @@ class StepView(Struct, frozen=True):
 
     @property
     def output(self) -> JsonValue:
-        """Its output."""
         return value_of(self.step.output)
 
     @property
@@ -93,7 +92,6 @@ class StepList(Struct, frozen=True):
     """Steps of a run: the first ones, or one in full."""
 
     run_id: int
-    """The run."""
     steps: tuple[StepView, ...]
     """In the order in which they were first begun."""
     left_out: int = 0
@@ -116,7 +114,6 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
     details: RunDetails
     """What every run has."""
     steps: tuple[StepView, ...]
-    """Its steps."""
     points: tuple[MetricPoint, ...]
     """Its metric points, in the order in which they came."""
     totals: dict[str, MetricTotals]

@@ -41,7 +41,6 @@ class Canceled(Struct, frozen=True):
     """The result of canceling a run."""
 
     run_id: int
-    """The run."""
     signalled: int | None
     """Process that got a signal to stop."""
     note: str | None = None
@@ -52,7 +51,6 @@ class Removed(Struct, frozen=True):
     """The result of deleting a run."""
 
     run_id: int
-    """The run."""
     folder: Path | None
     """Folder that was deleted with it."""
     kept: Path | None
@@ -168,7 +166,6 @@ class Diagnosis(Struct, frozen=True):
     """The findings and repairs of `doctor`."""
 
     workspace: Path
-    """The workspace."""
     problems: tuple[str, ...] = ()
     """Problems of the database; empty if it is sound, or if there is none."""
     recovered: Recovered | None = None

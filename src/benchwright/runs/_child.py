@@ -224,7 +224,6 @@ class ProgramProgress(Struct, frozen=True):
     run_id: int
     """Number of the run."""
     name: str
-    """Its name."""
     steps: dict[str, int]
     """Steps per status."""
     metrics: dict[str, float]

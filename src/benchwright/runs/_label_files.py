@@ -170,7 +170,6 @@ class _Lines:
         self.lines = 0
 
     def read(self, where: str, row: Mapping[str, Any]) -> None:
-        """Read a line."""
         self.lines += 1
         try:
             if not any(name in row for name in OF_LABELS):

@@ -231,7 +231,6 @@ class ListedPlugin(Struct, frozen=True):
     """One entry of an installed package."""
 
     kind: str
-    """Its kind."""
     name: str
     """The name users type."""
     package: str

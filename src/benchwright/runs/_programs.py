@@ -32,9 +32,7 @@ class ProgramResult(Struct, frozen=True):
     run_id: int
     """Number of the run."""
     workflow_name: str
-    """Its name."""
     input: JsonValue
-    """The input of the program."""
     warning: str | None
     """A warning about something that the user may not have meant."""
     command: tuple[str, ...]
@@ -102,7 +100,6 @@ class ProgramPlan(Struct, frozen=True):
     cwd: Path
     """The folder in which it is started."""
     input: JsonValue
-    """Its input."""
     given: JsonObject
     """The part of the input that came from the command line."""
     config: Path | None = None

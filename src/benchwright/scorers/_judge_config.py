@@ -196,7 +196,6 @@ class JudgeCall(Struct, frozen=True):
     """One complete question to a judge."""
 
     config: JudgeConfig
-    """The judge."""
     body: JsonObject
     """The chat request's body."""
 

@@ -26,7 +26,6 @@ class RowSums(Struct):
     rows: int = 0
     """Rows that have a value."""
     values: int = 0
-    """Their values."""
     total: float = 0.0
     """Sum of the values, each less the origin."""
     squares: float = 0.0

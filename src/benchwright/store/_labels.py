@@ -16,8 +16,6 @@ LabelKindName: TypeAlias = Literal["gold", "ambiguous", "extraction", "judge", "
 
 
 class LabelKind(Struct, frozen=True):
-    """A kind of label."""
-
     words: str
     """What it says of a sample."""
     value: str | None
@@ -49,7 +47,6 @@ class Label(Struct, frozen=True, kw_only=True):
     row: str
     """Identifies the content of the row (hex)."""
     kind: str
-    """One of `LABEL_KINDS`."""
     value: str | None = None
     """What the kind's value is: the right target, reading or grade, a tag, or a note."""
     reply: str | None = None
@@ -105,7 +102,6 @@ class Trial(Struct, frozen=True, kw_only=True):
     sample_id: int
     """Its row."""
     repeat: int
-    """Its repeat."""
     who: str
     """Who asked."""
     created_at: float

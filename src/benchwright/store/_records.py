@@ -130,8 +130,6 @@ class Recovered(Struct, frozen=True):
 
 
 class RunRecord(Struct, frozen=True):
-    """One recorded run."""
-
     id: int
     """Number in the workspace."""
     name: str

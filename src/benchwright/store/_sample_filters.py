@@ -344,7 +344,6 @@ class SearchedStep(NamedTuple):
     request: bytes | None
     """The body of the call."""
     reply: bytes | None
-    """The reply to it."""
 
 
 def _fields(step: SearchedStep) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,6 @@ class WorkflowStep(Struct, frozen=True):
     id: int
     """Number in the workspace, growing in the order in which steps were first begun."""
     run_id: int
-    """Its run."""
     key: str
     """The user's name for it, unique in its run."""
     generation: int
@@ -47,7 +46,6 @@ class WorkflowStep(Struct, frozen=True):
     input: bytes | None
     """That JSON; None if only its hash is known."""
     status: StepStatus
-    """Its status."""
     output: bytes | None
     """Its output (JSON), if completed."""
     error: str | None
@@ -81,7 +79,6 @@ class MetricPoint(Struct, frozen=True):
     id: int
     """Number in the workspace, growing."""
     run_id: int
-    """Its run."""
     step_id: int | None
     """The step that emitted it; None: the run as a whole."""
     name: str
@@ -102,7 +99,6 @@ class MetricTotals(Struct, frozen=True):
     count: int
     """Points."""
     mean: float
-    """Their mean."""
     last: float
     """The newest."""
     min: float
@@ -157,13 +153,9 @@ class StepState(NamedTuple):
     id: int
     """Number of the step."""
     generation: int
-    """Its generation."""
     attempt: int
-    """Its attempt."""
     input_hash: str
-    """Hash of its input."""
     status: str
-    """Its status."""
     output: bytes | None
     """Recorded output."""
     owner: str

@@ -142,7 +142,6 @@ PYTHON = LanguageTypes(
 
 
 def types_of(language: Language) -> LanguageTypes:
-    """The types of a language."""
     return PYTHON if language == "python" else _written_types(language)
 
 

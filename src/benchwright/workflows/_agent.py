@@ -14,8 +14,6 @@ from benchwright.workflows._llm_tools import LLMToolCall, tool_of
 
 
 class AgentResult(TypedDict):
-    """The result of an agent."""
-
     content: str
     """The last answer; empty if the model was stopped while it still called tools."""
     messages: list[JsonObject]

@@ -108,11 +108,9 @@ class RunRecord(Struct, frozen=True):
     id: int
     """Number in the workspace."""
     workflow_name: str
-    """Name of the workflow."""
     status: str
     """queued, running, interrupted, completed, failed or canceled."""
     input: JsonValue
-    """Its input."""
     started_at: str
     """RFC 3339, UTC."""
     finished_at: str | None

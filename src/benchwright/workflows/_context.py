@@ -78,7 +78,6 @@ class WorkflowContext:
         self.run_id = recorder.run_id
         """Number of the run."""
         self.workflow_name = workflow_name
-        """Name of the workflow."""
         self.client = client
         """Access to this and other runs, with the calls of the REST interface."""
         self.executed = 0

@@ -61,7 +61,6 @@ class WorkflowDescriptor(Struct, frozen=True):
     name: str
     """The name of its runs."""
     run: RunWorkflow
-    """Runs it."""
 
 
 def workflow(name: str, handler: Handler) -> WorkflowDescriptor:

@@ -72,7 +72,6 @@ class LLMReply(TypedDict):
     tokens: int
     """Tokens of prompt and answer; 0 if the server did not count them."""
     prompt_tokens: int
-    """Tokens of the prompt."""
     completion_tokens: int
     """Tokens of the answer, including reasoning."""
     finish_reason: str | None

@@ -27,7 +27,6 @@ class StepCounts:
             self.done += 1
 
     def ended(self, *, failed: bool = False) -> None:
-        """Count a step that has ended."""
         self.running -= 1
         self.done += 1
         self.failed += failed

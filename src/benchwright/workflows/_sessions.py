@@ -41,7 +41,6 @@ class RunRequest(Struct, frozen=True):
     input: Any
     """The caller's input; a managed or resumed run has its recorded input."""
     resume: int | str | None
-    """Run to resume."""
     workspace: Path | None
     """The workspace; None: that of the environment, else the nearest one upwards from here."""
     force: bool

@@ -153,7 +153,6 @@ class ChoiceReader:
         return frozenset(style.columns) | ({style.column} if style.column is not None else set())
 
     def __call__(self, row: Row) -> ShownChoices:
-        """The choices of one row."""
         style = self._style
         texts = self._texts(row)
         labels = style.labels

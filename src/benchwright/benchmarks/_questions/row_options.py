@@ -35,7 +35,6 @@ class RowOptions(Struct, frozen=True):
     """The options of one row, in order."""
 
     texts: tuple[str, ...]
-    """Their texts."""
     labels: tuple[str, ...] = ()
     """Their labels in the data; empty: they have only positions."""
     right: str | None = None

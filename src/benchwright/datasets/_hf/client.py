@@ -121,7 +121,6 @@ class _GuardedAdapter:
         self._inner = inner
 
     def send(self, request: Any, **options: Any) -> Any:
-        """One request."""
         limit = _guard(request)
         return self._inner.send(request, **(options if limit is None else options | {"timeout": limit}))
 

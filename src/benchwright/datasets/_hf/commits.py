@@ -47,7 +47,6 @@ class Records:
         return (commit, at) if isinstance(commit, str) and isinstance(at, str) else None
 
     def keep_ref(self, revision: str | None, commit: str) -> None:
-        """Record the commit of a revision."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._write(self._ref_path(revision), {"commit": commit, "at": now})
 

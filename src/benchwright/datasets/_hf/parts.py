@@ -55,7 +55,6 @@ class RowWriter:
         """Whether any row contains numbers that the fast parser would round or refuse."""
 
     def add(self, rows: list[Row]) -> None:
-        """Add rows."""
         for row in rows:
             text = self._text(row)
             self._texts.append(text)
@@ -212,7 +211,6 @@ class FilePart(Part, frozen=True):
         return [{"digest": file.digest, **reading} for file in self.files]
 
     def published(self) -> list[JsonObject]:
-        """The files."""
         return [file.to_json() for file in self.files]
 
     def about(self) -> JsonObject:

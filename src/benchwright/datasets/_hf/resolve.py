@@ -39,7 +39,6 @@ class ResolvedHub(Struct, frozen=True):
     uri: HfUri
     """The same with commit, configuration and split filled in: it always gives these rows."""
     settings: HubSettings
-    """The settings it was resolved with."""
     repo: str
     """The repository's present name."""
     commit: str

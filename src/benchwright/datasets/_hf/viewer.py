@@ -149,7 +149,6 @@ class ViewerPart(Part, frozen=True):
 
 
 def viewer_parts(viewer: Viewer, config: str, split: str, rows: int) -> tuple[ViewerPart, ...]:
-    """A split in parts."""
     return tuple(
         ViewerPart(viewer, config, split, start, min(start + ROWS_PER_PART, rows))
         for start in range(0, rows, ROWS_PER_PART)

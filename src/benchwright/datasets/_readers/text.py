@@ -9,7 +9,6 @@ from benchwright.datasets._values import Chunk, Chunks
 
 
 def read_lines(file: StoredFile) -> Chunks:
-    """The lines of the file."""
     number = 0
     with closing(file.text_blocks()) as blocks:
         for block in blocks:

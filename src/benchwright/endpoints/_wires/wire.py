@@ -30,7 +30,6 @@ class RouteUrls(Struct, frozen=True):
     """URL for a stream; often the same."""
 
     def url_for(self, request: ModelRequest) -> str:
-        """The URL of one request."""
         return self.streamed if request.body.get("stream") else self.whole
 
 
@@ -164,7 +163,6 @@ class EventCollector:
         return text_at[0] if acted is None or text_at[0] < acted else acted
 
     def add(self, data: bytes) -> None:
-        """Add the data of one event."""
         raise NotImplementedError
 
     def add_alike(self, pieces: list[bytes], at: int) -> int:
@@ -179,7 +177,6 @@ class EventCollector:
                 return
 
     def add_next(self, data: bytes) -> None:
-        """Add one event."""
         self.add(data)
         self.given += 1
 

@@ -28,7 +28,6 @@ def summary_text(table: WorkTable) -> str:
 
 
 def summary_markdown(table: WorkTable) -> str:
-    """The summary as Markdown."""
     blocks: list[Block] = [Table(tuple(map(Heading, names)), tuple(rows)) for names, rows in table.tables()]
     return markdown([*blocks, lines(table.notes)] if table.notes else blocks)
 

@@ -111,8 +111,6 @@ def _where(path: Path, kind: str, number: int, value: object) -> str:
 
 
 class SuiteModel(Struct, frozen=True):
-    """One model of a suite."""
-
     where: str
     """File and entry, for messages."""
     name: str
@@ -139,8 +137,6 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
 
 
 class SuiteDataset(Struct, frozen=True):
-    """One dataset of a suite."""
-
     where: str
     """File and entry, for messages."""
     target: str | Callable[..., Any]

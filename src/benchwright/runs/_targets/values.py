@@ -70,8 +70,6 @@ class Asked(Struct, frozen=True):
 
 
 class TargetKind(Struct, frozen=True):
-    """One kind of target."""
-
     name: str
     """Its name in records."""
     recognise: Callable[[Asked], bool]

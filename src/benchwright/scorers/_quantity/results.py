@@ -15,7 +15,6 @@ class ReadNumber(NamedTuple):
     """The number that a text gives, or why it gives none."""
 
     number: Number | None
-    """The number."""
     rule: str
     """How it was found: `marked` (####), `boxed`, `stated` ("answer is"), `opening`, `concluded` or `last_number`; without
     a number the reason: `not_found` or a key of `UNREAD`."""

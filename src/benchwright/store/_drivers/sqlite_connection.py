@@ -100,5 +100,4 @@ class SqliteConnection:
         return self._lost(self._raw)
 
     def close(self) -> None:
-        """Close it."""
         self._raw.close()

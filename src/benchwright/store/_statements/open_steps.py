@@ -138,7 +138,6 @@ class KnownSteps:
         self._used: dict[str, set[str] | None] = {}  # by lease; None: look keys up
         self._ahead: dict[str, StepsAhead] = {}  # by lease
         self.running = 0
-        """Running steps."""
 
     def state(self, lease: Lease, key: str) -> StepState | None:
         """The newest generation of a step.
@@ -166,7 +165,6 @@ class KnownSteps:
         return self._open.get(step_id)
 
     def by_key(self, lease: Lease, key: str) -> OpenStep | None:
-        """A step by its key."""
         return self._by_key.get((lease.run_id, key))
 
     def begun(self, step: OpenStep) -> None:
@@ -287,7 +285,6 @@ class Group:
 
 
 def held_row(event: HeldEvent) -> EventRow:
-    """The row of an event."""
     lease, what, ended = event
     if isinstance(what, EventRow):
         return what

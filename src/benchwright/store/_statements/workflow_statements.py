@@ -59,7 +59,6 @@ class PointRow(NamedTuple):
     """A metric point to be written."""
 
     run_id: int
-    """Its run."""
     step_id: int | None
     """Its step, if it has one."""
     name: str
@@ -82,7 +81,6 @@ class EventRow(NamedTuple):
     """An event to be written."""
 
     run_id: int
-    """Its run."""
     step_id: int | None
     """Its step, if it has one."""
     kind: str
@@ -357,7 +355,6 @@ def point_row(
 
 
 def event_row(run_id: int, kind: str, message: str, data: JsonValue, step_id: int | None) -> EventRow:
-    """The row of an event of a run or of one of its steps."""
     facts = None if data is None else storable_json(encode_json(data))
     return EventRow(run_id, step_id, storable(kind), storable_message(message), facts, time.time())
 
