@@ -62,12 +62,15 @@ def test_axe_finds_nothing_on_any_page(
         pages = [
             "/runs", f"/runs/{one}", f"/runs/{one}/samples", f"/runs/{one}/samples/0/0", f"/runs/{one}/slices?by=topic", "/search?q=1",
             f"/compare?runs={one},{two}", f"/compare?runs={one},{two},{three}&by=topic", "/gates/2", "/data?target=q.csv",
+            f"/runs/{one}/samples?labelled=any", "/labels", "/blind",
         ]  # fmt: skip
         of = {"load": "load", "workflow": "workflows", "benchmark": "runs"}
         pages += [f"/{of[run['kind']]}/{run['id']}" for run in ask(address, "GET", "/runs")["runs"]]
+        ask(address, "POST", f"/runs/{one}/samples/0/0/labels", {"kind": "note", "value": "a note"})
         page = tab(address.open_url, viewport={"width": width, "height": 900}, color_scheme=colors)
         page.evaluate(f"{axe()};0")
         for path in dict.fromkeys(pages):
             page.goto(f"{address.url}/#{path}")
             page.wait_for_selector("main[aria-busy=false] h1")
+            page.keyboard.press("l")  # opens a form on the page of a sample
             assert page.evaluate(FOUND) == [], path

@@ -1,7 +1,7 @@
 // What people say of samples: the labels of one sample with the form for a new one, and #/labels, the list of all.
 
 import { get, post, readOnly } from "./api.js";
-import { at, h, name, scrolls } from "./dom.js";
+import { at, h, name, scrolls, unseen } from "./dom.js";
 import { plural } from "./figures.js";
 
 /** @typedef {{ id: number, kind: string, words: string, value: string | null, who: string, at: string, applies: boolean, run_id: number, sample_id: number, repeat: number }} Label */
@@ -118,7 +118,7 @@ export async function labels(place) {
   const first = await get(`/labels?${asked}&limit=100`, signal);
   const body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button" }, "Show more labels");
-  const grid = h("div", scrolls("Labels"), h("table", { class: "labels-table" }, h("thead", {}, h("tr", {}, ...["sample", "label", "value", "who", "when (UTC)", ...(readOnly() ? [] : [""])].map((words) => h("th", {}, words)))), body));
+  const grid = h("div", scrolls("Labels"), h("table", { class: "labels-table" }, h("thead", {}, h("tr", {}, ...["sample", "label", "value", "who", "when (UTC)", ...(readOnly() ? [] : [unseen("remove")])].map((words) => h("th", {}, words)))), body));
   /** @type {number | null} */
   let next = null;
 
