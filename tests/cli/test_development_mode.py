@@ -77,6 +77,7 @@ IN_ONE_PROCESS = [
     ["token", "list"],
     ["bless", "1", "--as", "base"],
     ["gate", "1", "--policy", "policy.toml"],
+    ["labels", "1", "--export", "labels.csv"],
     ["judge-calibrate", "labelled.csv"],
     ["cache", "info"],
     ["fetch", "nothing"],

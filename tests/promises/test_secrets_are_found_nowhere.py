@@ -250,6 +250,7 @@ def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
         ["gate", "1", "--policy", "../data/policy.toml", "--junit", "gate.xml", "--markdown", "gate.md"],
         ["gate", "1", "--policy", "../data/policy.toml", "--baseline", "base", "--json"],
         ["bless", "1", "--as", "main", "--force"], ["bless", "--list"],
+        ["labels", "1", "--export", "labels.csv"], ["labels", "1", "--import", "labels.csv"], ["labels", "1"],
         ["judge-calibrate", "../data/labels.jsonl", "--run", "1"],
         ["judge-calibrate", "../data/judged.jsonl", "--judge", json.dumps(judge)],
         ["compile", "../data/plain.py", "--no-install", "--install-dir", "wheels"],
