@@ -194,23 +194,22 @@ MISSED_UNITS = (
 
 
 @pytest.mark.parametrize(
-    ("asks", "other"), [("minutes", "hours"), ("metres", "km"), ("grams", "kg"), ("cm", "m"), ("seconds", "min"), ("hours", "days"), ("km/h", "m/s"), ("feet", "inches")]
+    ("asks", "other", "converted"),
+    [
+        ("minutes", "hours", "180"), ("metres", "km", "3000"), ("grams", "kg", "3000"), ("cm", "m", "300"), ("seconds", "min", "180"), ("hours", "days", "72"),
+        ("km/h", "m/s", "10.8"), ("feet", "inches", "0.25"), ("km", "miles", None), ("litres", "gallons", None), ("cents", "dollars", "300"),
+    ],
 )  # fmt: skip
-def test_a_number_in_another_unit_than_the_question_asks_for_is_not_read_in_that_unit(
-    asks: str, other: str
+def test_a_number_in_another_unit_is_converted_or_not_read(
+    asks: str, other: str, converted: str | None
 ) -> None:
     for shape in MISSED_UNITS:
         reply = shape.format(r=3, other=other)
-        assert number(reply, f"How many {asks} is it?") is None, reply
+        assert number(reply, f"How many {asks} is it?") == converted, reply
         assert number(reply, f"How many {other} is it?") == "3", reply
     for shape in (
-        "It takes {r} {asks}.",
-        "{r} {asks}",
-        "The answer is {r} {asks}.",
-        "It is {r} {asks} ({s} {other}).",
-        "{s} {other} = {r} {asks}",
-        "The answer is {r}.",
-    ):
+        "It takes {r} {asks}.", "{r} {asks}", "The answer is {r} {asks}.", "It is {r} {asks} ({s} {other}).", "{s} {other} = {r} {asks}", "The answer is {r}.",
+    ):  # fmt: skip
         assert number(shape.format(r=150, s=2, asks=asks, other=other), f"How many {asks} is it?") == "150", (
             shape
         )

@@ -39,9 +39,13 @@ _SPREAD = ("give or take ", "plus or minus ", "plus/minus ", "margin of error of
 """Before the error of a number."""
 _PER = (" per ", " pro ", " je ")
 _THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
+_THAN_ONE = r"(?<!\w)(?:(?:greater|smaller|larger|bigger|higher|lower|less|more|fewer|older|longer|shorter|slower|faster|above|below)\s)(?:than\s)?(?:the|its|his|her|their)\s(?:[^\W\d_]+\s){1,3}of\s[$€£]?$"
+"""Before a number that something is compared with: `greater than the mean of 5`."""
+_WOULD_BE = r"(?:\s[^\W\d_]+)?\swould\s(?:be\s(?:double|wrong|too|incorrect|over|counting|a\smistake|an?\s(?:over|under)\w+)|mean\s|count\s|ignore\s|double)"
+"""After a number that would be wrong."""
 _LABEL = r"\s?[.)]\s+\S"
 
-_YEAR = r"(?<!\w)(?:in|since|by|until|as\sof|of|from|year|im|jahr|seit|stand|en|depuis|desde|año|em|nel|в|с|на)\s\(?$"
+_YEAR = r"(?<!\w)(?:in|since|by|until|before|after|hasta|jusqu'en|bis|tot|até|fino\sal|as\sof|of|from|year|im|jahr|seit|stand|en|depuis|desde|año|em|nel|в|с|на)\s\(?$"
 _PART = r"(?:%|percent|(?<!\w)(?:half|(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s?))\sof\s$"
 """Before a number that is no year: `15 % of 2000`."""
 _YEARS = r"[12]\d{3}(?:\s(?:and|to|und|bis|et|à|y|a)\s|\s?[-–—]\s?)[12]\d{3}"
@@ -72,6 +76,10 @@ class Asides:
         if text.startswith("24/7", start):
             return True
         if before.endswith(_SPREAD):
+            return True
+        if "would" in self._lower and caseless(_WOULD_BE).match(text, end):
+            return True
+        if " of " in before and caseless(_THAN_ONE).search(text, begin, start):
             return True
         if before.endswith(_PER) or ("than " in before and caseless(_THAN).search(text, begin, start)):
             return True

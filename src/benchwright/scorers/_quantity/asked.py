@@ -1,63 +1,46 @@
-"""What the question tells about the number of a reply: the unit that it asks for, and of whom."""
+"""What the question tells about the number of a reply: the unit that it asks for, what it counts, and of whom or what it asks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
 from benchwright.core import Row
+from benchwright.scorers._conditions import GivenValue, depends, may_depend
+from benchwright.scorers._quantity.expressions import Number
+from benchwright.scorers._quantity.labels import is_doubtful, labelled_as
 from benchwright.scorers._quantity.numerals import Mark
+from benchwright.scorers._quantity.passage import Passage
 from benchwright.scorers._quantity.patterns import caseless, compiled
+from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.reader import read_number
 from benchwright.scorers._quantity.results import ReadNumber
+from benchwright.scorers._quantity.units import NAMED_UNIT, Unit, asked_unit, unit_at, unit_of
+from benchwright.scorers._quantity.words import is_scale, spelled_pattern, spelled_value
 
 _LONG = 4_000
 """Characters of a reply whose sentences are compared with the question."""
-_DIMENSIONS = tuple(
-    {name: unit for unit, names in units.items() for name in names.split()}
-    for units in (
-        {
-            "km": "km kilometre kilometres kilometer kilometers",
-            "m": "m metre metres meter meters",
-            "cm": "cm centimetre centimetres centimeter centimeters",
-            "mi": "mi mile miles",
-            "ft": "ft foot feet",
-            "yd": "yd yard yards",
-            "in": "inch inches",
-        },
-        {
-            "kg": "kg kilogram kilograms kilo kilos",
-            "g": "g gram grams gramm",
-            "lb": "lb lbs pound pounds",
-            "oz": "oz ounce ounces",
-        },
-        {"km/h": "km/h kph", "mph": "mph", "m/s": "m/s"},
-        {
-            "l": "l litre litres liter liters",
-            "gal": "gal gallon gallons",
-            "pt": "pint pints",
-            "cup": "cup cups",
-        },
-        {"c": "°c celsius", "f": "°f fahrenheit", "k": "kelvin kelvins"},
-        {
-            "s": "s sec second seconds",
-            "min": "min minute minutes",
-            "h": "h hour hours",
-            "d": "day days",
-            "w": "week weeks",
-            "y": "year years",
-        },
-    )
-)
-_UNIT = r"(?P<unit>°\s?[cf]|km/h|m/s|[^\W\d_]+)(?!\w)"
-_ASKED_UNIT = rf"(?<!\w)(?:how\smany|in(?:\s(?:degrees|whole|full))?)\s{_UNIT}"
-_COUNTED = rf"\d\s?(?:degrees\s)?{_UNIT}"
-_MEASURED = rf"(?<![\w.,])[-$€£]?(?P<number>\d[\d.,]*(?<![.,]))[*\s~]{{0,3}}(?:\\?\\text\s?\{{\s?|\\[,;]\s?|degrees\s){{0,2}}{_UNIT}?"
+_COUNTED_IN = rf"(?P<number>\d[\d,.]*(?<![,.]))\s?(?:degrees\s)?{NAMED_UNIT}"
 _SAYS_AGAIN = r"\s*(?:(?:that|this|it)(?:'s|\s(?:is|equals|would\sbe|comes\sto|works\sout\s(?:to|at)|corresponds\sto))|in\sother\swords|equivalently|or|roughly|about|converted|in\s[^\W\d_]+,)(?!\w)"
 """Begins a sentence that gives what was said in other terms."""
-_NAMED = r"(?:^|[,;]\s|(?<!\w)(?i:and|while|but|so|then|therefore|thus|hence|that)[,:]?\s)(?P<name>[A-Z][^\W\d_]+)\s(?:is|has|gets|earns|pays|owns|weighs|needs|receives|scored|scores|got|had|was|walks|walked|ran|runs|saved|saves|sold|sells|bought|makes|made|gave|ate)\s(?:now\s|exactly\s|only\s|about\s)?(?P<number>[$€£]?\d[\d,.]*(?<![,.]))"
-"""A clause that tells a number of somebody."""
-
-
+_FIRMLY = r"\s*(?:that|this|it)(?:'s|\sis)\s\d"
+"""Begins one that may be a conclusion as well, if it is not the same."""
+_TELLS = r"(?:is|has|gets|earns|pays|owns|weighs|needs|receives|scored|scores|costs?|got|had|was|walks|walked|ran|runs|saved|saves|sold|sells|bought|makes|made|gave|ate|=)"
+_NAMED = rf"(?:^|[,;:]\s|(?<!\w)(?i:and|while|but|so|then|therefore|thus|hence|that)[,:]?\s)(?P<name>[A-Z][^\W\d_]+|[Tt]he\s[a-z]+)\s{_TELLS}\s(?:now\s|exactly\s|only\s|about\s)?(?P<number>[$€£]?\d[\d,.]*(?<![,.]))"
+"""A clause that tells a number of somebody or something."""
 _COMPARES = r"(?<!\w)(?:and|or|than|more|fewer|less|\w{3,8}er(?=\s(?:is|was|are|does|did))|together|altogether|total|both|difference|sum|average|combined|left|remain\w*|after|before|times|share|each|percent\w*)(?!\w)"
 """In a question that asks for more than what is told of one person."""
+_COUNTS = r"(?<!\w)(?:how\smany|wie\sviele|combien\sde|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel)\s(?P<noun>(?:[^\W\d_]+\s){0,2}?[^\W\d_]{3,})(?=\s(?:are|is|were|was|does|do|did|has|have|had|can|could|will|would|in|on|of|must|should|fit|make|make\sup|there|per|remain|live|belong|hat|haben|gibt|sind|leben|y|sont|compte|hay|tiene|tienen|son|ha|hanno|sono|ci|há|tem|têm|são|heeft|hebben|zijn|telt)(?!\w)|\s?$)"
+"""What a question counts."""
+
+
+class _Tied(NamedTuple):
+    """A number of a reply."""
+
+    start: int
+    end: int
+    number: Number
 
 
 def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
@@ -66,18 +49,43 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
     >>> row = {"question": "Ann is twice as old as Bob. How old is Ann?"}
     >>> read_asked("So Bob is 12 and Ann is 24.", None, row).number.value
     Fraction(24, 1)
+    >>> read_asked("It takes 3 hours.", None, {"question": "How many minutes does it take?"}).number.value
+    Fraction(180, 1)
     """
     question = (row or {}).get("question")
     if not isinstance(question, str) or len(text) > _LONG:
         return read_number(text, mark)
     asked, said = _asked_part(question), text.rstrip()
-    if (unit := _asked_unit(asked.lower())) is not None:
-        found = read_number(said[: _without_conversions(said, unit)], mark)
-        return ReadNumber(None, "units") if _in_other_unit(said, found, unit) else found
-    found = read_number(text, mark)
-    if found.rule == "several" and (number := _of_asked(said, asked)) is not None:
-        return read_number(number, mark)._replace(rule="concluded")
+    unit = asked_unit(asked.lower())
+    found = read_number(said if unit is None else said[: _without_conversions(said, unit)], mark)
+    if found.number is not None and found.rule in ("last_number", "concluded", "opening"):
+        passage = Passage(plain(said), mark)
+        if is_doubtful(passage, found.number, question.lower(), (asked or question).lower()):
+            found = ReadNumber(None, "several")
+    if unit is not None and found.number is not None:
+        return _in_unit(said, mark, found, unit)
+    if found.number is None and found.rule in ("several", "not_found"):
+        number = _of_asked(said, asked)
+        if number is not None:
+            return read_number(number, mark)._replace(rule="concluded")
+        passage = Passage(plain(said), mark)
+        small = (asked or question).lower()
+        tied = (
+            _tied(passage, mark, question, small, unit)
+            or labelled_as(passage, small)
+            or _dated(passage, small)
+        )
+        if tied is None or _depends(passage, tied):
+            return found
+        return ReadNumber(tied, "concluded")
     return found
+
+
+def _depends(passage: Passage, number: Number) -> bool:
+    if not may_depend(passage.lower):
+        return False
+    values = sorted(GivenValue(one.start, one.end, one.number.value) for one in _numbers(passage))
+    return depends(passage.small, values, number.value)
 
 
 def _asked_part(question: str) -> str:
@@ -89,52 +97,178 @@ def _asked_part(question: str) -> str:
     return question[start + 1 : end].strip()
 
 
-def _asked_unit(asked: str) -> str | None:
-    """The one unit that a question in small letters asks for."""
-    known = {
-        unit
-        for found in caseless(_ASKED_UNIT).finditer(asked)
-        for names in _DIMENSIONS
-        if (unit := names.get(found["unit"].replace(" ", "")))
-    }
-    return known.pop() if len(known) == 1 else None
-
-
-def _without_conversions(text: str, unit: str) -> int:
+def _without_conversions(text: str, unit: Unit) -> int:
     """Where a reply ends without its last sentence, if that says in other units what was said in those of the question."""
     start = _last_sentence(text)
     last = text[start:].lower()
-    names = next(names for names in _DIMENSIONS if unit in names.values())
-    given = [names.get(one["unit"].replace(" ", "")) for one in caseless(_COUNTED).finditer(last)]
+    given = [unit_of(one["unit"]) for one in caseless(_COUNTED_IN).finditer(last)]
     if not start or "=" in last or not given or unit in given or None in given:
         return len(text)
     if not caseless(_SAYS_AGAIN).match(last):
         return len(text)
     before = [
-        names.get(one["unit"].replace(" ", "")) for one in caseless(_COUNTED).finditer(text[:start].lower())
+        one for one in _quantities(text[:start]) if one[1] is not None and one[1].dimension == unit.dimension
     ]
-    before = [one for one in before if one]  # of the same kind
-    return start if before and before[-1] == unit else len(text)
+    if not before or before[-1][1] != unit:
+        return len(text)
+    if not caseless(_FIRMLY).match(last):
+        return start
+    return start if all(_is_same(before[-1][0], *one, unit) for one in _quantities(last)) else len(text)
 
 
-def _in_other_unit(text: str, found: ReadNumber, unit: str) -> bool:
-    """Whether a reply gives the number that was read in another unit of the same kind only: `3 hours` where minutes are asked."""
-    if found.number is None:
-        return False
-    names = next(names for names in _DIMENSIONS if unit in names.values())
-    given = {
-        names.get(one["unit"].replace(" ", ""), unit) if one["unit"] else unit
-        for one in caseless(_MEASURED).finditer(text.lower())
-        if (value := read_number(one["number"]).number) is not None and value.value == found.number.value
+def _quantities(text: str) -> list[tuple[Fraction | None, Unit | None]]:
+    return [
+        (number.value if (number := read_number(one["number"]).number) else None, unit_of(one["unit"]))
+        for one in caseless(_COUNTED_IN).finditer(text.lower())
+    ]
+
+
+def _is_same(value: Fraction | None, other: Fraction | None, other_unit: Unit | None, unit: Unit) -> bool:
+    """Whether a value in another unit may be the same as one in the unit of the question."""
+    if value is None or other is None or other_unit is None or other_unit.system != unit.system:
+        return True
+    return abs(other * other_unit.size - value * unit.size) * 20 <= value * unit.size
+
+
+def _in_unit(text: str, mark: Mark | None, found: ReadNumber, unit: Unit) -> ReadNumber:
+    """A number in the unit of the question: `3 hours` is 180 where minutes are asked, and nothing where that is not exact."""
+    assert found.number is not None
+    passage = Passage(plain(text), mark)
+    given = [
+        unit_at(passage.small, one.start, one.end)
+        for one in _numbers(passage)
+        if one.number.value == found.number.value and one.number.percent == found.number.percent
+    ]
+    other = given[-1] if given else None
+    if other is None or other.dimension != unit.dimension or unit in given:
+        return found
+    if other.system != unit.system or found.number.same:
+        return ReadNumber(None, "units")
+    ratio = other.size / unit.size
+    number = found.number
+    return ReadNumber(
+        number._replace(value=number.value * ratio, other=tuple(one * ratio for one in number.other)),
+        found.rule,
+    )
+
+
+def _numbers(passage: Passage) -> Iterator[_Tied]:
+    """The numbers of a text, in digits and in words, each group in order."""
+    for one in passage.usable(0, len(passage.text)):
+        if one.number is not None:
+            yield _Tied(one.start, one.end, one.number)
+    for word in spelled_pattern().finditer(passage.small):
+        value = None if word[0].lower() in ("one", "a", "an") else spelled_value(word)
+        if (
+            value is not None
+            and not is_scale(passage.small, word.start())
+            and not passage.is_void(word.start())
+        ):
+            yield _Tied(word.start(), word.end(), Number(value))
+
+
+def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: Unit | None) -> Number | None:
+    """The only number of a reply that is tied to what the question asks for and that the question does not give."""
+    noun = caseless(_COUNTS).search(asked)
+    if unit is None and noun is None:
+        return None
+    known = {one.number.value for one in _numbers(Passage(plain(question), mark))}
+    numbers = [one for one in _numbers(passage) if one.number.value not in known]
+    if not numbers:
+        return None
+    last = passage.sentence_start(max(one.start for one in numbers))
+    if unit is not None:
+        tied = [one for one in numbers if unit_at(passage.small, one.start, one.end) == unit]
+    else:
+        assert noun is not None
+        stem = _stem(noun["noun"].split()[-1])
+        after = caseless(
+            rf"(?:\s(?:million|billion|thousand))?\s(?:[^\W\d_]+\s){{0,2}}{stem}[^\W\d_]{{0,3}}(?!\w)"
+        )
+        tied = [
+            one
+            for one in numbers
+            if after.match(passage.small, one.end) and not _is_beside(passage, one, question)
+        ]
+        about = set(caseless(r"[^\W\d_]{4,}").findall(asked)) - {noun["noun"].split()[-1]}
+        of_asked = {
+            one.number for one in tied if any(word[:5] in _clause(passage, one.start) for word in about)
+        }
+        if len(of_asked) == 1:
+            return of_asked.pop()  # `an adult has 206 bones; babies have 300`
+        bare = caseless(r"[)\]*]{0,3}\s?(?:[.,;!?\n]|$)")
+        sentences = {passage.sentence_start(one.start) for one in tied}
+        values = {one.number for one in tied}
+        if any(
+            bare.match(passage.small, one.end) and passage.sentence_start(one.start) in sentences
+            for one in numbers
+            if one.number not in values
+        ):
+            return None  # `insects have six legs, spiders eight`
+    closing = {one.number for one in tied if one.start >= last}
+    if len(closing) == 1 and (unit is not None or len({one.number for one in tied}) == 1):
+        return closing.pop()
+    first = passage.sentence_end(0)
+    opening = {one.number for one in tied}
+    return opening.pop() if len(opening) == 1 and all(one.start < first for one in tied) else None
+
+
+_ASKS_YEAR = r"(?<!\w)(?:(?:in\s)?(?:which|what)\syear|when)\s(?:did|was|were)\s.*?(?P<verb>[^\W\d_]{3,})(?:\s(?:in|on|at|by|to|off|out|from)(?:\s.*)?)?$"
+_PAST = {
+    "fall": "fell", "begin": "began", "win": "won", "become": "became", "take": "took", "write": "wrote", "sink": "sank", "rise": "rose", "leave": "left", "break": "broke",
+    "lose": "lost", "build": "built", "meet": "met", "come": "came", "go": "went", "fly": "flew", "get": "got", "make": "made", "sell": "sold", "find": "found", "die": "died",
+    "born": "born", "run": "ran", "hold": "held", "give": "gave", "buy": "bought", "set": "set", "speak": "spoke", "steal": "stole",
+}  # fmt: skip
+
+
+def _dated(passage: Passage, asked: str) -> Number | None:
+    """The only year that stands after the verb of a question for a year, in its clause: `erected in 1961, fell on 9 November 1989`."""
+    found = caseless(_ASKS_YEAR).search(asked)
+    if found is None:
+        return None
+    verb = found["verb"]
+    past = _PAST.get(verb) or rf"{verb.removesuffix('e')}(?:e?d)?"
+    years = {
+        one[1]
+        for one in caseless(
+            rf"(?<!\w){past}(?!\w)(?:(?!\sand\s)[^.,;:()]){{0,60}}?(?<!\d)([12]\d{{3}})(?![\d,.]\d)"
+        ).finditer(passage.small)
     }
-    return bool(given) and unit not in given
+    return Number(Fraction(years.pop())) if len(years) == 1 else None
+
+
+def _clause(passage: Passage, at: int) -> str:
+    """The clause before a place."""
+    start = passage.sentence_start(at)
+    return passage.small[max(start, *(passage.small.rfind(mark, start, at) for mark in ",;:(")) : at]
+
+
+def _is_beside(passage: Passage, one: _Tied, question: str) -> bool:
+    """Whether a number stands in brackets, or with a year that is not asked about."""
+    start = passage.sentence_start(one.start)
+    small = passage.small
+    if small.count("(", start, one.start) > small.count(")", start, one.start):
+        return True
+    clause = max(small.rfind(mark, start, one.start) for mark in ",;:(")
+    years = caseless(r"(?<!\d)[12]\d{3}(?!\d)").findall(small, max(start, clause), one.start)
+    return any(year not in question for year in years)
+
+
+def _stem(noun: str) -> str:
+    return (
+        noun[:-3]
+        if noun.endswith("ies")
+        else noun.removesuffix("es")
+        if noun.endswith("ches")
+        else noun.removesuffix("s")
+    )
 
 
 def _of_asked(text: str, asked: str) -> str | None:
-    """The number that the last sentence tells of the one person that the question asks about, if it tells one of others too."""
+    """The number that the last sentence tells of the one person or thing that the question asks about, if it tells one of others too."""
     last = text[_last_sentence(text) :].replace("*", "")
     if (
-        caseless(_COMPARES).search(asked.lower())
+        caseless(_COMPARES).search(asked.lower().split(" if ")[0])
         or len(compiled(r"(?<!^)(?<!\w)[A-Z][^\W\d_]+").findall(asked)) > 1
     ):
         return None
@@ -142,7 +276,11 @@ def _of_asked(text: str, asked: str) -> str | None:
     names = [one["name"] for one in told]
     if len(told) < 2 or len(set(names)) < len(told) or len(compiled(r"\d[\d,.]*").findall(last)) != len(told):
         return None
-    about = [one for one in told if compiled(rf"(?<!\w){one['name']}(?!\w)").search(asked)]
+    head = asked.split(" if ")[0]
+    about = [
+        one for one in told if compiled(rf"(?<!\w){one['name']}(?!\w)").search(head)
+        or (one["name"][:4].lower() == "the " and compiled(rf"(?<!\w)the\s\w*{one['name'][4:]}(?!\w)").search(head.lower()))
+    ]  # fmt: skip
     return about[0]["number"] if len(about) == 1 else None
 
 

@@ -57,6 +57,7 @@ UNREAD: dict[str, str] = {
     "range": "a range or a difference: `5–10`, `5 to 10`, `10 - 5`",
     "time_or_ratio": "a time or a ratio: `14:35`, `3:4`",
     "several": "several numbers: `4 or 5`, `(2, 3)`, `3 of 7`, `5 red and 7 blue`",
+    "depends": "one number for each of several cases: `5 if it is cold, otherwise 6`",
     "units": "one quantity in several units, or in another than the question asks for: `5 feet 11 inches`",
     "formula": "a formula, not a number: `3π`, `2x`, `2 + 3`",
     "bound": "a bound: `more than 5`, `< 3`",

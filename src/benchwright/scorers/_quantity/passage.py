@@ -45,9 +45,14 @@ _CHECK_STEMS = (
     "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
 )  # fmt: skip
 _REMARK = (
-    rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|btw|fyi|for\syour\sinformation|for\swhat\sit's\sworth|incidentally|trivia|reminder|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
+    rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|(?:older|earlier|other|some|many|most)\s(?:\w+\s)?(?:sources|surveys|estimates|models|books|texts|definitions|measurements|counts|figures|websites|authors|conventions)|interestingly|curiously|by\sthe\sway|btw|fyi|for\syour\sinformation|for\swhat\sit's\sworth|incidentally|trivia|reminder|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
     r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|(?:just\s)?(?:if\syou(?:'re|\sare)|in\scase\syou(?:'re|\sare|\swere)?)\s(?:curious|wondering|interested|wonder)|just\sfor\s(?:fun|scale|reference|comparison)|zum\svergleich|pour\s(?:info(?:rmation)?|comparaison)|para\s(?:comparar|referencia)|per\sconfronto|для\sсравнения|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
 )
+_MISTAKE = (
+    r"(?<!\w)(?:(?:common|typical|frequent|classic|usual|easy|popular)\s(?:\w+\s)?(?:mistake|error|misconception|pitfall|trap|slip)s?|(?:häufiger|typischer)\s(?:fehler|irrtum)|erreur\s(?:fréquente|courante|classique)"
+    r"|error\s(?:común|frecuente|típico)|errore\s(?:comune|frequente|tipico)|erro\s(?:comum|frequente)|veelgemaakte\sfout|(?:please\s)?(?:disregard|ignore)\s(?:the|my|that|this|what)|would\s(?:wrongly|incorrectly|mistakenly)\s)(?!\w)"
+)
+"""In a sentence about what would be wrong."""
 _NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"
 _SUPPOSED = r"(?<!\w)(?:if|were|wenn|falls|si|se|если)(?!\w)[^.!?\n]{0,120}?(?:(?<!\w)(?:would|könnte|würde|wäre|hätte|serait|aurait|sería|serían|habría|seriam?|teria)(?!\w)|'d\s|(?<!\w)бы(?!\w))"
 _WILL = r"\s*if\s[^.!?\n]{0,120}?(?:'ll|\swill)\s"
@@ -82,7 +87,7 @@ _UNDETERMINED = (
     r"|(?:kann|lässt\ssich)\s(?:\w+\s)?nicht\s(?:bestimm|berechn|beantwort|sagen)\w*|nicht\s(?:genug|genügend)|pas\sassez\sd|impossible\sde|no\s(?:se\spuede|hay\ssuficiente|es\sposible)"
     r"|недостаточно|невозможно|无法|没有足够)"
 )
-_REFUSES = r"(?<!\w)(?:cannot|can't|can\snot|unable\sto|won't|not\sable\sto)\s(?:help|assist|comply|support|do\sthat|fulfil|predict|forecast)"
+_REFUSES = r"(?<!\w)(?:cannot|can't|can\snot|unable\sto|won't|not\sable\sto)\s(?:help|assist|comply|support|do\sthat|fulfil|predict|forecast)|(?<!\w)(?:rather\snot|prefer\snot\sto|won't|will\snot|refuse\sto)\s(?:pick|choose|give|name|commit|say)(?!\w)|(?<!\w)no\s(?:single|universally|generally|one)\s(?:\w+\s)?(?:\w+\s)?answer"
 _NO_VALUE = (
     r"(?<!\w)(?:undefined|meaningless|indeterminate|(?:is|are)\s(?:not|n't)\s(?:well[\s-])?defined|isn't\s(?:well[\s-])?defined|(?:has|have|with)\sno\s(?:(?:numerical|numeric|defined|finite|real|meaningful|definite|mathematical|possible|exact)\s){0,2}(?:value|meaning|result)"
     r"|(?:cannot|can't|can\snot|could\snot|couldn't)\sbe\s(?:\w+ly\s)?(?:computed|calculated|evaluated|defined|assigned|expressed\sas\sa\snumber)|(?:does\snot|doesn't)\sexist"
@@ -115,7 +120,7 @@ _ANOTHER = rf"{_BUT}|\(|;|,\s(?:and|und|et|y|e|и)\s|(?<!\w)(?:because|since|wei
 _RETURNS = rf"{_BUT}|{_SO}|(?<!\w)(?:leaving|leaves)(?!\w)|[,:;]\s[^\W\d_]\s=\s"
 """After something that has no value: the sentence goes on with something that has one."""
 _RESUMES = (
-    r"[\s*#>(–—-]{0,6}(?:so|step|next|now|finally|therefore|thus|hence|answer|the\s(?:final\s)?answer|final|result|total|in\stotal|also|daher|somit|damit|antwort|donc|ainsi|réponse"
+    r"\s{0,3}[✅➡👉🎯]|[\s*#>(–—-]{0,6}(?:so|step|next|now|finally|therefore|thus|hence|answer|the\s(?:final\s)?answer|final|result|total|in\stotal|also|daher|somit|damit|antwort|donc|ainsi|réponse"
     r"|por\s(?:lo\s)?tanto|respuesta|así|итак|значит|ответ|所以|因此|答案)(?!\w)"
 )
 
@@ -234,6 +239,8 @@ class Passage:
         sentence = self.lower[start:end]
         if start and caseless(_NOT_NEEDED).search(text, start, end):
             return start, end
+        if may_match(_MISTAKE, self.lower) and caseless(_MISTAKE).search(text, start, end):
+            return start, end
         wrong = (
             caseless(_NAMED_WRONG).search(text, start, end) if may_match(_NAMED_WRONG, self.lower) else None
         )
@@ -310,7 +317,22 @@ class Passage:
         """Whether the text refuses to help."""
         return any(
             verb in self.lower
-            for verb in ("help", "assist", "comply", "support", "do that", "fulfil", "predict", "forecast")
+            for verb in (
+                "help",
+                "assist",
+                "comply",
+                "support",
+                "do that",
+                "fulfil",
+                "predict",
+                "forecast",
+                "rather not",
+                "not to",
+                "won't",
+                "answer",
+                "will not",
+                "refuse",
+            )
         ) and (caseless(_REFUSES).search(self.small) is not None)
 
     def in_brackets(self, one: Expression) -> bool:

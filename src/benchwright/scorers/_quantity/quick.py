@@ -90,7 +90,7 @@ def _doubts() -> Triggers:
     signs = r"\s?(?:%|"  # signs are no part of the texts that are read here
     patterns = (
         asides._NOT, asides._REFERENCE, asides._COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
-        asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._OTHERS,
+        asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
         passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),

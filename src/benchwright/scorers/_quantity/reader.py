@@ -70,10 +70,15 @@ _ONE_SENTENCE = 400
 _LOOKED_AT = 1_000
 """Numbers of a reply, from its end, that may be its last one."""
 _CORRECTION = (
-    r"(?<!\w)(?:wait|actually|correction|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
+    r"(?<!\w)(?:wait|actually|correction|edit(?=\s?:)|update(?=\s?:)|erratum|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
     r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
 )
-_NO_STATEMENT = r"(?<!\w)(?:(?:if|whether|suppose|unless)\s(?:the\s|my\s)?|(?:first|initial|previous|original|earlier|old|wrong|incorrect|your|intuitive|na[iï]ve|tempting|popular|usual)\s)$"
+_ADMITS = (
+    r"(?<!\w)(?:wrong|incorrect|mistakes?|mistaken|errors?|disregard|ignore|misread|miscounted|miscalculated|should(?:\shave)?\sbe(?:en)?|(?:not|n't)\s(?:how|right|correct|quite\sright)"
+    r"|fehler|falsch|verrechnet|erreur|faux|trompée?|error|equivoqué|errore|sbagliato|erro|errado|fout|vergist)(?!\w)"
+)
+"""What says that the answer before was wrong."""
+_NO_STATEMENT = r"(?<!\w)(?:no\s(?:\w+\s){0,3}|(?:if|whether|suppose|unless)\s(?:the\s|my\s)?|(?:first|initial|previous|original|earlier|old|wrong|incorrect|your|intuitive|na[iï]ve|tempting|popular|usual)\s)$"
 """Before `answer`: it is supposed, or was given before."""
 _REFUTED = rf"(?:\s[^\W\d_]+){{0,3}}[,.;:!]?\s(?:(?:but|yet|and|which|however),?\s)?{CALLED_WRONG}"
 """After an answer that the reply then calls wrong."""
@@ -102,6 +107,8 @@ _BECAUSE = (
 _BARE = r"(?:\s(?:(?:square|cubic)\s)?[^\W\d_]+)?(?:[.!](?=\s)|\s[–—]\s)(?!\s?[=≈])(?=\s?\S)"
 """After a number that is the whole first sentence, or that a dash sets off."""
 _HAS = r"(?<!\w)(?:has|have|is|are|only|exactly|just)\s$"
+_PICKED = r"(?<!\w)(?:pick|choose|choosing|picking|name|give|single|any|no|this|that|which|each|every|the)\s$"
+"""Before `one` that stands for a thing."""
 _ONE_OF = r"\s(?:of|can|could|who|that|which|way|might|must|should|day|another|such|thing|more)(?!\w)"
 _BOLD = r"\*\*([^*\n]{1,80})\*\*"
 
@@ -164,6 +171,7 @@ class _Reader:
 
     def __init__(self, reply: str, mark: Mark | None) -> None:
         self._reply = reply
+        self._mark = mark
         self._passage = Passage(plain(reply), mark)
         self._text = self._passage.small
         self._results = Results(self._passage)
@@ -172,7 +180,7 @@ class _Reader:
         for find in (self._marked, self._boxed, self._stated, self._opening, self._last):
             found = find()
             if found is not None:
-                return ReadNumber(None, "several") if self._depends(found) else found._replace(at=-1)
+                return ReadNumber(None, "depends") if self._depends(found) else found._replace(at=-1)
         return ReadNumber(None, "not_found")
 
     def _depends(self, found: ReadNumber) -> bool:
@@ -330,6 +338,11 @@ class _Reader:
         lead = self._text[max(correction.end(), first.start - 40) : first.start]
         if len(values) == 1 and (not lead.strip(" ,.:;-") or caseless(POINTER).search(lead)):
             return ReadNumber(first.number, "stated" if first.number else first.reason)
+        if caseless(_ADMITS).search(self._text, end):
+            # What follows has an answer of its own.
+            again = _Reader(self._passage.text[correction.end() :], self._mark).read()
+            if again.number is not None and again.number != found.number:
+                return again
         return ReadNumber(None, "corrected")
 
     def _opening(self) -> ReadNumber | None:
@@ -540,7 +553,10 @@ class _Reader:
             return None
         last = None
         for spelled in spelled_pattern().finditer(text, begin):
-            one = spelled[0].lower() == "one" and caseless(_ONE_OF).match(text, spelled.end())
+            one = spelled[0].lower() == "one" and (
+                caseless(_ONE_OF).match(text, spelled.end())
+                or caseless(_PICKED).search(text, max(0, spelled.start() - 12), spelled.start())
+            )
             if not one and not passage.is_void(spelled.start()):
                 last = spelled
         if last is None or (value := spelled_value(last)) is None or (begin and value.denominator > 1):

@@ -234,6 +234,11 @@ def _whole(words: list[str]) -> int | None:
     return total + part if words else None
 
 
+def is_scale(text: str, at: int) -> bool:
+    """Whether the word at `at` belongs to the digits before it: `25 million`."""
+    return text[max(0, at - 3) : at].rstrip()[-1:].isdigit()
+
+
 _COMMA_WORDS = """
 der das und sind eine einen nicht beträgt beläuft ergebnis antwort lautet ergibt insgesamt damit ungefähr etwa rund
 endergebnis lösung wert summe gleich kostet kosten haben wir also somit daher zusammen ist von mit auf im beim

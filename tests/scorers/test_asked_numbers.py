@@ -1,0 +1,126 @@
+"""Numbers of replies that give more than was asked for: the one that is called what the question asks for, or none."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tests.scorers.growth import assert_linear
+
+from benchwright.scorers import ScorerInput, qa_answers
+
+
+def read(reply: str, question: str) -> object:
+    return qa_answers(["numeric"])(ScorerInput(reply, "0", {"question": question}))["matched"]
+
+
+MEASURES = (("area", 40, "perimeter", 26), ("mean", 9, "median", 8), ("volume", 27, "height", 3), ("tip", 10, "bill", 60), ("speed", 20, "distance", 90))  # fmt: skip
+TWO = (
+    "{X} = {a}, {y} = {b}.", "{X}: {a}\n{Y}: {b}", "The {x} is {a}. The {y} is {b}.", "The {y} is {b}, and the {x} is {a}.", "{X} = 2 × {h} = {a}; {y} = {b}.",
+    "The {x} is 2 × {h} = {a}, while the {y} is {b}.", "2 × {h} = {a}. The {y} is then {b}.", "We get 2 × {h} = {a}; the {y} is 3 × 7 = {b}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", TWO)
+def test_of_two_things_never_the_other_one(shape: str) -> None:
+    for x, a, y, b in MEASURES:
+        reply = shape.format(x=x, X=x.capitalize(), y=y, Y=y.capitalize(), a=a, b=b, h=a / 2)
+        assert read(reply, f"What is the {x}?") in (str(a), None), reply
+
+
+NOUNS = ("moons", "legs", "members", "planets", "cows")
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_the_number_of_what_is_counted(noun: str) -> None:
+    question = f"How many {noun} does Vega have?"
+    for reply in (
+        f"Vega has 8 {noun}; Altair has around 300.", f"Vega has eight {noun}, the first of which was seen in 1877.", f"Vega has 8 {noun}, unlike Altair, which has 6.",
+        f"Vega is known for its size (about 22 km across). It has 8 {noun}.", f"Rigel has 3 stars (12 km) around it. Vega has 8 {noun}.",
+    ):  # fmt: skip
+        assert read(reply, question) == "8", reply
+    for reply in (
+        f"Unlike Altair with its 6 {noun}, Vega has eight.",
+        f"Altair has 6 {noun}, Vega eight.",
+        f"Until 2006 Vega was thought to have many {noun}.",
+    ):
+        assert read(reply, question) in ("8", None), reply
+
+
+@pytest.mark.parametrize(
+    ("verb", "past"),
+    [("fall", "fell"), ("begin", "began"), ("open", "opened"), ("close", "closed"), ("win", "won")],
+)
+def test_the_year_of_what_happened(verb: str, past: str) -> None:
+    for shape in (
+        "The house, built in 1961, {past} on 9 November 1989, and the garden followed on 3 October 1990.", "It was planned in 1950 and {past} in 1989.",
+        "The house {past} in 1989, after it had been sold in 1975.",
+    ):  # fmt: skip
+        assert read(shape.format(past=past), f"In which year did the house {verb}?") in ("1989", None), shape
+    assert (
+        read(f"The house, built in 1961, {past} in 1989.", f"In which year did the house {verb}?") == "1989"
+    )
+
+
+MISTAKES = (
+    "A common mistake is to use the diameter, which would give {b}.", "Using the diameter is a typical error that leads to {b}.", "Interestingly, that is more than the mean of {b}.",
+    "Older sources give {b}.", "Some sources say {b}.", "{b} would be double counting.", "Please disregard the {b}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("remark", MISTAKES)
+def test_what_would_be_wrong_is_no_answer(remark: str) -> None:
+    for shape, (a, b) in product(
+        ("3 × 26.18 = {a}.", "It is {a} in all.", "So there are {a}."), ((78.54, 314.16), (35, 34))
+    ):
+        reply = f"{shape} {remark}".format(a=a, b=b)
+        assert read(reply, "What is it?") in (str(a), None), reply
+
+
+CORRECTED = (
+    "The answer is {b}.\n\nHmm, let me check with the formula: 20 × 10.5 = {a}. My first statement was incorrect. The sum is {a}.", "**Answer: {b}**\n\n*Edit:* I made a mistake above. 200 + 10 = {a}. Please disregard the {b}.",
+    "Answer: {b}\n\nSorry, I made an error: 200 + 10 = {a}.", "The answer is {b}. Wait, that's wrong. 200 + 10 = {a}, so the answer is {a}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", CORRECTED)
+def test_a_corrected_number_is_the_answer(shape: str) -> None:
+    assert read(shape.format(a=210, b=200), "What is the sum?") == "210"
+
+
+def test_what_the_reply_does_not_know_is_not_replaced_by_something_else() -> None:
+    for first in ("I don't have that information.", "Sorry, I don't know.", "I couldn't find a figure."):
+        assert (
+            read(
+                f"{first} The nearest town has about 4,500 inhabitants.",
+                "How many people live in the village?",
+            )
+            is None
+        )
+    assert (
+        read(
+            "There is no single agreed answer: some count seven, others six. I'd rather not pick one.",
+            "How many continents are there?",
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "area = 5, ",
+        "8 moons; ",
+        "the area is 5. ",
+        "in 1989 fell 1990 ",
+        "5 hours 6 minutes, ",
+        "how many 5 ",
+    ],
+)
+def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
+    assert_linear(
+        lambda reply: read(
+            reply, "How many moons does it have, and what is the area in minutes? When did it fall?"
+        ),
+        unit,
+    )
