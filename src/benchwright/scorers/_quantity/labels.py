@@ -113,7 +113,7 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> 
         and any(one.number.percent for one in others)
     ):
         return True
-    called = labelled_as(passage, asked)
+    called = labelled_as(passage, asked, least=1)
     if called is not None and not same(called, number):
         return True
     if caseless(_MORE).search(asked) and not (
@@ -151,7 +151,7 @@ def _is_spelled_after(passage: Passage, one: _Labelled) -> bool:
     )
 
 
-def labelled_as(passage: Passage, asked: str) -> Number | None:
+def labelled_as(passage: Passage, asked: str, least: int = 2) -> Number | None:
     """The number of the only clause whose subject is what a question asks for: `Area = 40, perimeter = 26`."""
     words = caseless(_WORD).findall(asked)
     found: dict[str, list[Number]] = {}
@@ -160,7 +160,7 @@ def labelled_as(passage: Passage, asked: str) -> Number | None:
         if subject is not None:
             found.setdefault(subject["label"].split()[-1], []).append(one.number)
     called = [(label, numbers) for label, numbers in found.items() if label in words and label in _MEASURES]
-    if len(found) < 2 or len(called) != 1 or len(called[0][1]) != 1 or len(_MEASURES & set(words)) != 1:
+    if len(found) < least or len(called) != 1 or len(called[0][1]) != 1 or len(_MEASURES & set(words)) != 1:
         return None
     return called[0][1][0]
 
