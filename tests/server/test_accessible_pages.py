@@ -1,4 +1,4 @@
-"""Every page passes the rules of axe-core, wide and light as well as narrow and dark."""
+"""Every page passes the rules of axe-core, wide and light as well as narrow and dark, and nothing of it is cut on paper."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ __all__ = ["folder", "tab"]
 FOUND = """axe.run(document, {resultTypes: ["violations"]}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
   nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`)))"""
 
+CUT = """[...document.querySelectorAll("main, main *")].flatMap((each) => {
+  const style = getComputedStyle(each), box = each.getBoundingClientRect();
+  if (box.width === 0 || each.closest("svg, .hidden, .range-cell") || each.closest("[hidden]")) return [];
+  const clipped = ["x", "y"].some((axis) => style[`overflow-${axis}`] !== "visible" &&
+    (axis === "x" ? each.scrollWidth > each.clientWidth + 1 : each.scrollHeight > each.clientHeight + 1));
+  const outside = box.right > document.documentElement.clientWidth + 1;
+  return clipped || outside ? [`${each.tagName}.${each.className} ${clipped ? "is cut" : "is beyond the edge"}: ${each.textContent.slice(0, 60)}`] : [];
+})"""
+PAPER = 1047
+"""Width of the style's paper, in pixels: A4 across, without its margins."""
+
 
 @cache
 def axe() -> str:
@@ -50,7 +61,7 @@ def compared(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(("width", "colors"), [(1200, "light"), (420, "dark")])
-def test_axe_finds_nothing_on_any_page(
+def test_axe_finds_nothing_on_any_page_and_paper_cuts_nothing(
     folder: Path, compared: list[int], tab: Callable[..., Page], width: int, colors: Any
 ) -> None:
     with serving(Workspace(folder), acts=run_acts) as (address, _):
@@ -74,3 +85,9 @@ def test_axe_finds_nothing_on_any_page(
             page.wait_for_selector("main[aria-busy=false] h1")
             page.keyboard.press("l")  # opens a form on the page of a sample
             assert page.evaluate(FOUND) == [], path
+            if colors == "light":
+                page.emulate_media(media="print")
+                page.set_viewport_size({"width": PAPER, "height": 700})
+                assert page.evaluate(CUT) == [], f"{path} on paper"
+                page.emulate_media(media="screen")
+                page.set_viewport_size({"width": width, "height": 900})
