@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +119,7 @@ def measure(
     cwd: Path,
     extra: Mapping[str, str] | None = None,
     timeout_s: float = 900,
+    ends: Container[int] = (0,),
 ) -> Usage:
     """Run a command to its end.
 
@@ -126,7 +127,7 @@ def measure(
     benchmark's own process must stay small: heavy imports belong into the processes it starts.
 
     Raises:
-        BenchError: it exited with another status than 0, or took longer than `timeout_s`.
+        BenchError: it exited with a status that is not one of `ends`, or took longer than `timeout_s`.
     """
     log = cwd / "output.log"
     started = time.perf_counter()
@@ -153,7 +154,7 @@ def measure(
     wall_s = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     text = log.read_text(encoding="utf-8", errors="replace")
-    if process.returncode:
+    if process.returncode not in ends:
         why = f"was stopped after {timeout_s:.0f} s" if late.is_set() else f"exited with {process.returncode}"
         raise BenchError(f"{' '.join(map(str, command))}\n{why}. Its last words:\n{text[-2000:]}")
     return Usage(started, wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6, text)
