@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import stat
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +94,78 @@ def test_the_tabs_of_a_person_stop_with_the_token(tmp_path: Path, read_only: boo
         with pytest.raises(Refusal, match="did not give out"):
             keys.exchange(token)
     keys.admit(f"Bearer {tabs['bob'].token}", Access.READ)
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_code_that_a_person_made_ends_with_the_token(tmp_path: Path, read_only: bool) -> None:
+    people = People(Workspace(tmp_path))
+    keys = Keys("token-of-all", people=People(Workspace(tmp_path)))
+    ann = keys.admit(f"Bearer {people.add('ann', read_only=False).token}", Access.FULL)
+    assert ann is not None
+    assert ann.name == "ann"
+    asked = Access.READ if read_only else Access.FULL
+    opened, unused = keys.new_code(asked, ann), keys.new_code(asked, ann)
+    tab = keys.exchange(opened)
+    assert tab.access == asked
+    assert tab != keys.session(asked)
+    assert keys.admit(f"Bearer {tab.token}", asked) == ann
+    if read_only:
+        with pytest.raises(Refusal, match="only reads"):
+            keys.admit(f"Bearer {tab.token}", Access.FULL)
+    people.remove("ann")
+    with pytest.raises(Refusal, match="token is wrong"):
+        keys.admit(f"Bearer {tab.token}", Access.READ)
+    with pytest.raises(Refusal, match="was taken away"):
+        keys.exchange(unused)
+
+
+def test_a_tab_of_a_read_only_person_never_gets_more(tmp_path: Path) -> None:
+    people = People(Workspace(tmp_path))
+    keys = Keys("token-of-all", people=people)
+    ann = keys.admit(f"Bearer {people.add('ann', read_only=True).token}", Access.READ)
+    for code in (keys.new_code(Access.FULL, ann), keys.new_code(Access.READ, ann)):
+        with pytest.raises(Refusal, match="only reads"):
+            keys.admit(f"Bearer {keys.exchange(code).token}", Access.FULL)
+
+
+@pytest.mark.parametrize("writers", [2, 4])
+def test_tokens_made_at_the_same_time_are_all_there(tmp_path: Path, writers: int) -> None:
+    def add(writer: int) -> list[str]:
+        people = People(Workspace(tmp_path))
+        return [people.add(f"w{writer}-{number}", read_only=False).name for number in range(12)]
+
+    with ThreadPoolExecutor(writers) as pool:
+        made = {name for names in pool.map(add, range(writers)) for name in names}
+    assert {person.name for person in People(Workspace(tmp_path)).listed()} == made
+
+
+_ADDS = """
+import sys
+from pathlib import Path
+from benchwright.server import People
+from benchwright.store import Workspace
+people = People(Workspace(Path(sys.argv[1])))
+for number in range(400):
+    print(people.add(f"{sys.argv[2]}-{number}", read_only=True).name, flush=True)
+"""
+
+
+def test_a_killed_token_add_loses_no_token_and_leaves_no_lock(tmp_path: Path) -> None:
+    told: set[str] = set()
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _ADDS, str(tmp_path), f"w{number}"], stdout=subprocess.PIPE, text=True)
+        for number in range(4)
+    ]  # fmt: skip
+    for writer in writers:
+        assert writer.stdout is not None
+        told.add(writer.stdout.readline().strip())  # it is at work now
+        writer.kill()
+        told.update(writer.stdout.read().split("\n")[:-1])  # whole lines only
+        writer.stdout.close()
+        writer.wait()
+    people = People(Workspace(tmp_path))
+    people.add("after", read_only=True)
+    assert told < {person.name for person in people.listed()}
 
 
 def test_a_stream_ends_when_its_token_is_taken_away(tmp_path: Path) -> None:

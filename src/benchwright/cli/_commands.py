@@ -66,6 +66,10 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show RUN [SAMPLE]", "show a run at a glance, or one sample in full", "_show"),
     "cancel": Command("cancel RUN", "stop the process of a run, and mark the run as canceled", "_cancel"),
     "rm": Command("rm RUN…", "delete runs with their records and files", "_rm"),
+    "tag": Command("tag RUN [TAG…]", "set, remove or print the tags of a run", "_tag"),
+    "rename": Command(
+        "rename RUN NAME", "give a run another name, under which lists and histories show it", "_rename"
+    ),
     "export": Command(
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),

@@ -21,13 +21,16 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Delete runs; JSON: `{"removed": [{"run_id", "folder", "kept"}]}`."""
     from benchwright.core import NotFoundError
     from benchwright.runs import remove_run
-    from benchwright.store import named_run
+    from benchwright.store import listed_run, named_run
 
     removed = []
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(f"no run {arguments.run[0]!r}: there are no runs here yet")
-        found = {run.id: run for run in (named_run(store, name) for name in arguments.run)}
+        found = {}
+        for name in arguments.run:
+            run = listed_run(store, int(name)) if name.isdigit() else named_run(store, name)
+            found[run.id] = run
         if not (
             arguments.yes or output.as_json or _agreed([f"{run.id} {run.name}" for run in found.values()])
         ):

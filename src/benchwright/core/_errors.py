@@ -84,6 +84,12 @@ class RunOwnedError(BenchwrightError):
     exit_code = 5
 
 
+class DamagedRecordError(BenchwrightError, ValueError):
+    """A record that cannot be read. Lists show it in its place; whatever needs it says so."""
+
+    exit_code = 1
+
+
 class RunFailedError(BenchwrightError):
     """The run as a whole failed."""
 

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 
+from benchwright.core._errors import DamagedRecordError
 from benchwright.core._json import JsonObject, as_json
 from benchwright.core._late_patterns import late_pattern
 
@@ -167,8 +168,10 @@ class RunSummary(Struct, frozen=True):
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> RunSummary:
         """The reverse of `to_json`."""
-        over_repeats = {name: _metrics(group) for name, group in record.get("over_repeats", {}).items()}
-        return cls(**{**record, "metrics": _metrics(record["metrics"]), "over_repeats": over_repeats})
+        try:
+            return convert(record, cls)
+        except ValidationError as error:
+            raise DamagedRecordError(f"the figures of the run cannot be read: {error}") from None
 
 
 def reused_span(reused: dict[str, Any] | None) -> str:
@@ -187,10 +190,6 @@ def reused_span(reused: dict[str, Any] | None) -> str:
 
 _USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")
 """The metrics that people look for first if the benchmark names no headline."""
-
-
-def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:
-    return {name: MetricSummary(**metric) for name, metric in records.items()}
 
 
 _TIMES = ("latency", "duration", "ttft", "seconds", "_ms", "elapsed")

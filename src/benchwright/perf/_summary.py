@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, as_json, percent
+from benchwright.core import DamagedRecordError, JsonObject, as_json, percent
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import Probe
 from benchwright.perf._figures import StageRequests
@@ -70,7 +70,16 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LoadSummary:
-        """Read the form of `to_json`."""
+        """Read the form of `to_json`. Raises `DamagedRecordError` for anything else."""
+        try:
+            return cls._read(stored)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise DamagedRecordError(
+                f"the figures of the load test cannot be read: {type(error).__name__}: {error}"
+            ) from None
+
+    @classmethod
+    def _read(cls, stored: Mapping[str, Any]) -> LoadSummary:
         return cls(
             profile=stored["profile"],
             started_at=stored.get("started_at"),

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import LoadFile, RunFile, RunKind, UsageError, kind_title
-from benchwright.store import RunRecord, SampleFilter, Store, whole
+from benchwright.core import (
+    BenchwrightError,
+    DamagedRecordError,
+    LoadFile,
+    RunFile,
+    RunKind,
+    UsageError,
+    clause,
+    kind_title,
+)
+from benchwright.store import RunRecord, SampleFilter, Store, damage_of, whole
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
@@ -32,6 +41,27 @@ def _later(place: str) -> Callable[..., Any]:
         return attrgetter(name)(import_module(f"benchwright.results.{module}"))(*given, **named)
 
     return call
+
+
+_DAMAGES = (TypeError, ValueError, KeyError, AttributeError, IndexError)
+"""What reading a record raises whose values are not of their types. `DamagedRecordError` is a ValueError."""
+
+
+def _in_full(place: str) -> Callable[[Store, RunRecord], View]:
+    """A function that reads a run in full. A value of a wrong type in its record is told as damage, with the cure."""
+    read = _later(place)
+
+    def details(store: Store, run: RunRecord) -> View:
+        try:
+            found: View = read(store, run)
+            return found
+        except _DAMAGES as error:
+            if isinstance(error, BenchwrightError) and not isinstance(error, DamagedRecordError):
+                raise
+            told = damage_of(run, f"{type(error).__name__}: {clause(error)}")
+            raise DamagedRecordError(f"run {run.id} {told}") from error
+
+    return details
 
 
 class KindRow(Struct, frozen=True):
@@ -91,7 +121,7 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.BENCHMARK,
             view=_later("_benchmarks:benchmark_view"),
-            details=_later("_benchmarks:recorded_benchmark"),
+            details=_in_full("_benchmarks:recorded_benchmark"),
             parts=_later("_benchmarks:benchmark_samples"),
             part=_later("_benchmarks:benchmark_sample"),
             compare=_later("_comparing:compare_benchmarks"),
@@ -107,7 +137,7 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.WORKFLOW,
             view=_later("_workflows:workflow_view"),
-            details=_later("_workflows:recorded_workflow"),
+            details=_in_full("_workflows:recorded_workflow"),
             parts=_later("_workflows:workflow_steps"),
             part=_later("_workflows:workflow_step"),
             compare=_later("_comparing_workflows:compare_workflows"),
@@ -118,7 +148,7 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.LOAD,
             view=_later("_load:load_view"),
-            details=_later("_load:LoadView.recorded"),
+            details=_in_full("_load:LoadView.recorded"),
             parts=_later("_sent_requests:load_parts"),
             part=_later("_sent_requests:load_part"),
             compare=_later("_load_comparison:compare_loads"),
@@ -152,6 +182,25 @@ def view_of(run: RunRecord, store: Store | None = None) -> RunView:
     result has the number of samples or requests recorded so far."""
     if store is not None:
         run = whole(store, run)
+    if run.damage:
+        return _damaged(run, run.damage)
+    try:
+        return _view(run, store)
+    except _DAMAGES as error:  # one record must not cost the list
+        return _damaged(run, damage_of(run, clause(error) or type(error).__name__))
+
+
+def _damaged(run: RunRecord, damage: str) -> RunView:
+    """The view of a run whose record cannot be read: what its columns tell without JSON, and what helps."""
+    from benchwright.results._runs import plain_view
+
+    bare = replace(
+        run, settings={}, manifest={}, summary=None, input=None, output=None, tags=None, progress=None
+    )
+    return replace(plain_view(bare), error=damage, headline="cannot be read")
+
+
+def _view(run: RunRecord, store: Store | None) -> RunView:
     if run.kind in RUN_KINDS:
         row = RUN_KINDS[run.kind]
         view = row.view(run)

@@ -458,7 +458,7 @@ def plain_view(run: RunRecord) -> RunView:
 
 def _data_of(run: RunRecord) -> JsonObject | None:
     found = table_of(run.manifest.get("dataset"))
-    if not found.get("fingerprint"):
+    if not isinstance(found.get("fingerprint"), str) or not found["fingerprint"]:
         return None
     return {"name": found.get("name"), "hash": found["fingerprint"], "rows": found.get("rows")}
 

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from benchwright.core import (
     RUN_STATUSES,
     STREAM_FILES,
+    DamagedRecordError,
     JsonObject,
     JsonValue,
     NotFoundError,
@@ -155,14 +156,18 @@ def workflow_view(run: RunRecord) -> RunView:
     if run.summary is None:
         return view
     metrics: Any = run.summary.get("metrics") or {}
+    if not isinstance(metrics, dict):
+        raise DamagedRecordError("the metrics of the run cannot be read: they are no table")
     headline = first_two({name: MetricTotals.from_json(totals).mean for name, totals in metrics.items()})
     return replace(view, counted=f"{_steps(run.summary).get('completed', 0):,}", headline=headline)
 
 
 def _steps(summary: JsonObject | None) -> dict[str, int]:
     """Steps per status, as the run's record has them."""
-    found: Any = (summary or {}).get("steps") or {}
-    return dict(found)
+    try:
+        return convert((summary or {}).get("steps") or {}, dict[str, int])
+    except ValidationError as error:
+        raise DamagedRecordError(f"the steps of the run cannot be counted: {error}") from None
 
 
 def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:

@@ -61,4 +61,9 @@ from benchwright.runs._suites.run import (
     run_suite as run_suite,
 )
 from benchwright.runs._suites.suite import Suite as Suite
+from benchwright.runs._tag_and_rename import (
+    rename_run as rename_run,
+    resume_apart as resume_apart,
+    tag_run as tag_run,
+)
 from benchwright.runs._trials import ask_again as ask_again

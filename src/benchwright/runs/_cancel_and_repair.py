@@ -20,13 +20,14 @@ from benchwright.core import (
     UsageError,
     open_artifacts,
 )
-from benchwright.results import kind_of, run_of_folder, steps_of_folder, writer_of
+from benchwright.results import kind_of, run_of_folder, steps_of_folder, table_of, writer_of
 from benchwright.store import (
     Owner,
     Recovered,
     RunRecord,
     Store,
     Workspace,
+    listed_run,
     open_store,
     recover_store,
     store_problems,
@@ -91,7 +92,7 @@ def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
 
 def remove_run(store: Store, run: RunRecord) -> Removed:
     """Delete a run's record and its folder in the workspace. Raises `RunOwnedError` while a live process executes it."""
-    owner = store.run(run.id).owner
+    owner = listed_run(store, run.id).owner
     if owner is not None:
         raise RunOwnedError(
             f"run {run.id} is being executed by process {owner.pid} on {owner.host}. "
@@ -255,7 +256,7 @@ def _adopted(store: Store, number: int, folder: Path) -> Adopted:
 def _mended(store: Store, run: RunRecord) -> Mended:
     """Read the lost records of a run from its folder. If some are not there, the run is recorded as interrupted."""
     restored = 0
-    if not run.settings.get("adopted") and writer_of(run.folder) == (run.id, run.name):
+    if not run.settings.get("adopted") and writer_of(run.folder) in _names(store, run):
         with suppress(Exception):  # a damaged file holds nothing to restore
             restored = store.restore_run(run, steps_of_folder(run.folder, run.kind))
     found = store.run(run.id)
@@ -272,6 +273,12 @@ def _mended(store: Store, run: RunRecord) -> Mended:
         )
         found = store.run(run.id)
     return _missing(found, restored)
+
+
+def _names(store: Store, run: RunRecord) -> set[tuple[int, str]]:
+    """The run by each name that it had: its files keep the one that they were written with."""
+    renamed = [event.data for event in store.events(run.id) if event.kind == "run.renamed"]
+    return {(run.id, run.name), *((run.id, str(table_of(data).get("from"))) for data in renamed)}
 
 
 def _missing(run: RunRecord, restored: int) -> Mended:

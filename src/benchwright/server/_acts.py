@@ -1,11 +1,11 @@
-"""The routes with which a page changes a run, as the commands do: cancel, rm and bless."""
+"""The routes with which a page changes a run, as the commands do: cancel, resume, rm, tag, rename and bless."""
 
 from __future__ import annotations
 
 from benchwright.server import _bodies as bodies
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
-from benchwright.store import Store
+from benchwright.store import Store, listed_run
 
 
 async def cancel(state: ServerState, call: RestCall) -> bodies.Done:
@@ -16,19 +16,53 @@ async def cancel(state: ServerState, call: RestCall) -> bodies.Done:
         said = f"run {done.run_id} canceled"
         return bodies.Done(f"{said}. {done.note}" if done.note else said)
 
-    return await state.read(act)
+    return await state.act(act)
+
+
+async def resume(state: ServerState, call: RestCall) -> bodies.Done:
+    """Start a process that resumes a run, as `resume` does. Answers when it has begun."""
+
+    def act(store: Store) -> bodies.Done:
+        process = state.acts.resume_apart(store, store.run(call.run_id))
+        return bodies.Done(f"run {call.run_id} goes on in process {process}")
+
+    return await state.act(act)
+
+
+async def tag(state: ServerState, call: RestCall) -> bodies.Done:
+    """Give a run tags, or take them away, as `tag` does."""
+    body: bodies.Tags = call.body
+
+    def act(store: Store) -> bodies.Done:
+        found = state.acts.tag_run(store, store.run(call.run_id), body.tags)
+        has = ", ".join(f"{name}={value}" for name, value in found.items()) or "no tags"
+        return bodies.Done(f"run {call.run_id} has {has}")
+
+    return await state.act(act)
+
+
+async def rename(state: ServerState, call: RestCall) -> bodies.Done:
+    """Give a run another name, as `rename` does."""
+    body: bodies.Rename = call.body
+
+    def act(store: Store) -> bodies.Done:
+        return bodies.Done(
+            f"run {call.run_id} is now {state.acts.rename_run(store, store.run(call.run_id), body.name)}"
+        )
+
+    return await state.act(act)
 
 
 async def remove(state: ServerState, call: RestCall) -> bodies.Done:
     """Delete a run with its record and files, as `rm` does."""
 
     def act(store: Store) -> bodies.Done:
-        done = state.acts.remove_run(store, store.run(call.run_id))
+        done = state.acts.remove_run(store, listed_run(store, call.run_id))
         return bodies.Done(
             f"run {done.run_id} deleted" + ("" if done.kept is None else f"; its files stay in {done.kept}")
         )
 
-    return await state.read(act)
+    return await state.act(act)
 
 
 async def bless_run(state: ServerState, call: RestCall) -> bodies.Done:
@@ -40,4 +74,4 @@ async def bless_run(state: ServerState, call: RestCall) -> bodies.Done:
         moved = state.acts.bless(str(call.run_id), name=body.name, workspace=store.workspace.root)
         return bodies.Done(f"{moved.name} is now {moved.source}")
 
-    return await state.read(act)
+    return await state.act(act)

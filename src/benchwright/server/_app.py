@@ -33,6 +33,7 @@ from benchwright.server._handlers import RestCall
 from benchwright.server._people import Access
 from benchwright.server._routes import MOST_PER_PAGE, ROUTES, Query, Route
 from benchwright.server._state import ServerState
+from benchwright.store import user_name
 from benchwright.workflows import stable_stringify
 
 _LOG = logging.getLogger("benchwright.server")
@@ -72,11 +73,11 @@ def _endpoint(
         headers: Headers = request.scope["headers_by_name"]
         try:
             check_sender(headers, navigable=route.answer.navigable)
-            state.keys.admit(headers.get("authorization", ""), route.needs)
+            person = state.keys.admit(headers.get("authorization", ""), route.needs)
             state.use.asked()
             body = await read_body(headers, request.receive, max_body)
-            who = state.keys.who(headers.get("authorization", "")) if route.needs is Access.FULL else ""
-            call = RestCall(_path(request), _query(route, request), _body(route, body), who)
+            who = "" if route.needs is not Access.FULL else user_name() if person is None else person.name
+            call = RestCall(_path(request), _query(route, request), _body(route, body), who, person)
             found = await route.handler(state, call)
             if isinstance(route.answer, Events):
                 found = _while_admitted(state, headers, route, found)

@@ -159,6 +159,20 @@ class Bless(Body, frozen=True):
     """None: the name of the benchmark."""
 
 
+class Tags(Body, frozen=True):
+    """Labels of a run."""
+
+    tags: dict[Name, Annotated[str, Meta(max_length=1_000)] | None]
+    """By name; null takes one away."""
+
+
+class Rename(Body, frozen=True):
+    """Another name."""
+
+    name: Name
+    """The name."""
+
+
 class Done(Struct, frozen=True):
     """What was changed."""
 

@@ -12,7 +12,7 @@ from benchwright.core import RUN_STATUSES
 from benchwright.server._answers import event
 from benchwright.server._bodies import HistoryPoint, LiveRuns, RunBody, RunPage, run_body
 from benchwright.server._guard import Refusal
-from benchwright.store import Store, whole
+from benchwright.store import Store, listed_run, whole
 
 if TYPE_CHECKING:
     from benchwright.server._handlers import RestCall
@@ -259,7 +259,7 @@ async def list_runs(state: ServerState, call: RestCall) -> RunPage:
         shown, after, total = catalogue.page(query)
         histories = catalogue.histories(shown)
         if query["brief"] != "true":
-            shown = [run_body(store.run(body.id)) for body in shown]
+            shown = [run_body(listed_run(store, body.id)) for body in shown]
         return RunPage(shown, after, total, histories, catalogue.choices())
 
     return await state.read(read)

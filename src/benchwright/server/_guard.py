@@ -15,6 +15,7 @@ import msgspec
 
 from benchwright.core import (
     BenchwrightError,
+    DamagedRecordError,
     DatasetError,
     NotFoundError,
     RunOwnedError,
@@ -72,6 +73,8 @@ def refusal_of(error: Exception) -> Refusal:
             )
         case DatasetError():
             return _of_dataset(error, text)
+        case DamagedRecordError():
+            return Refusal(422, "damaged", text)
         case UsageError():
             return Refusal(422, "invalid", text)
         case BenchwrightError():

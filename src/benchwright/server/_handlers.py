@@ -13,7 +13,7 @@ from benchwright.server import _bodies as bodies
 from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
-from benchwright.server._people import Access
+from benchwright.server._people import Access, Person
 from benchwright.server._state import ServerState
 from benchwright.store import Owner, StepRequest
 from benchwright.workflows import created_workflow
@@ -30,6 +30,8 @@ class RestCall(Struct, frozen=True):
     """The body as its Struct; None if the route has none."""
     who: str = ""
     """Who asks, if the route changes something."""
+    person: Person | None = None
+    """Whose token it has; None: the server's own."""
 
     @property
     def run_id(self) -> int:
@@ -48,7 +50,7 @@ async def create_code(state: ServerState, call: RestCall) -> bodies.NewCode:
     """Create a code that opens the pages in a browser, once."""
     body: bodies.CreateCode = call.body
     access = Access.READ if body.read_only else Access.FULL
-    return bodies.NewCode(state.keys.new_code(access), CODE_VALID_S, body.read_only)
+    return bodies.NewCode(state.keys.new_code(access, call.person), CODE_VALID_S, body.read_only)
 
 
 async def exchange_code(state: ServerState, call: RestCall) -> bodies.PageToken:

@@ -10,14 +10,14 @@ import hmac
 import secrets
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from benchwright.core import HidesFields
 from benchwright.server._guard import Refusal
 from benchwright.server._people import Access, People, Person
-from benchwright.store import user_name
 
 CODE_VALID_S = 600
 """Seconds in which a code must be used."""
@@ -42,6 +42,20 @@ class Session(HidesFields, Struct, frozen=True):
         return hmac.compare_digest(sent, self.token.encode())
 
 
+_OF_TABS = (Access.READ, Access.FULL)
+
+
+class _Code(NamedTuple):
+    """A code that was given out."""
+
+    until: float | None
+    """When it ends, by the clock of the keys; None: it was used."""
+    access: Access
+    """What the tab may do that it opens."""
+    by: str | None
+    """The digest of the person's token that made it."""
+
+
 class Keys:
     """The tokens and codes of one start of a server.
 
@@ -60,9 +74,7 @@ class Keys:
         people: People | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._sessions = {
-            access: Session(secrets.token_urlsafe(24), access) for access in (Access.READ, Access.FULL)
-        }
+        self._sessions = {access: Session(secrets.token_urlsafe(24), access) for access in _OF_TABS}
         self._tokens = (
             (token.encode(), Access.FULL),
             *((session.token.encode(), access) for access, session in self._sessions.items()),
@@ -71,22 +83,26 @@ class Keys:
         self._free = Access.READ if open_reads else Access.OPEN
         self._people = people
         self._now = now
-        self._codes: dict[bytes, tuple[float | None, Access]] = {}
+        self._codes: dict[bytes, _Code] = {}
 
     def session(self, access: Access) -> Session:
         """The token of all tabs that may do this much."""
         return self._sessions[access]
 
-    def admit(self, authorization: str, needs: Access) -> None:
-        """Refuse a request whose Authorization header does not allow what its route needs."""
+    def admit(self, authorization: str, needs: Access) -> Person | None:
+        """Refuse a request whose Authorization header does not allow what its route needs. Returns whose token it has; None: nobody's own."""
         if needs <= self._free:
-            return
+            return None
         kind, _, given = authorization.partition(" ")
         sent = given.strip().encode()
         matches = [access for token, access in self._tokens if hmac.compare_digest(sent, token)]
+        person = None
         if not matches and given and self._people is not None:
-            known = self._people.known
-            matches = [each.access for each in known if each.has(given.strip()) or self._of(each).is_(sent)]
+            found = [
+                (each, access) for each in self._people.known for access in self._allowed(each, given.strip())
+            ]
+            person = found[0][0] if found else None
+            matches = [access for _, access in found]
         if kind.lower() != "bearer" or not matches:
             raise Refusal(
                 401,
@@ -98,25 +114,29 @@ class Keys:
             raise Refusal(
                 403, "read_only", "this token only reads", "use the token that `benchwright serve` printed"
             )
+        return person
 
-    def who(self, authorization: str) -> str:
-        """The name of the person whose token a request sends; of the owner's tokens, the owner's user name."""
-        given = authorization.partition(" ")[2].strip()
-        known = () if self._people is None else self._people.known
-        named = (each.name for each in known if each.has(given) or self._of(each).is_(given.encode()))
-        return next(named, None) or user_name()
+    def _allowed(self, person: Person, token: str) -> Iterator[Access]:
+        """What a token allows, if it is the person's own or that of a tab that the person opened."""
+        if person.has(token):
+            yield person.access
+        tabs = (self._of(person, most) for most in _OF_TABS)
+        yield from (tab.access for tab in tabs if tab.is_(token.encode()))
 
-    def _of(self, person: Person) -> Session:
-        """The token of a person's tabs. It is made of the person's own, so that it goes with that."""
-        made = hmac.digest(self._secret, person.digest.encode(), "sha256")
-        return Session(urlsafe_b64encode(made).decode().rstrip("="), person.access)
+    def _of(self, person: Person, most: Access = Access.FULL) -> Session:
+        """The token of a person's tabs that may do at most this much. It is made of the person's own, so that it ends with that."""
+        access = min(most, person.access)
+        made = hmac.digest(self._secret, f"{person.digest}/{access:d}".encode(), "sha256")
+        return Session(urlsafe_b64encode(made).decode().rstrip("="), access)
 
-    def new_code(self, access: Access = Access.FULL) -> str:
-        """A code that opens the pages in a browser, once."""
+    def new_code(self, access: Access = Access.FULL, person: Person | None = None) -> str:
+        """A code that opens the pages in a browser, once. One that a person's token made ends with that token."""
         code = secrets.token_urlsafe(24)
         while len(self._codes) >= MOST_CODES:
             del self._codes[next(iter(self._codes))]
-        self._codes[_digest(code)] = self._now() + CODE_VALID_S, access
+        self._codes[_digest(code)] = _Code(
+            self._now() + CODE_VALID_S, access, None if person is None else person.digest
+        )
         return code
 
     def exchange(self, code: str) -> Session:
@@ -127,15 +147,22 @@ class Keys:
                 if person.has(code):
                     return self._of(person)
             raise Refusal(401, "unknown_code", "this server did not give out this code", ANOTHER_CODE)
-        until, access = self._codes[digest]
-        self._codes[digest] = None, access
-        if until is None:
+        made = self._codes[digest]
+        self._codes[digest] = _Code(None, made.access, made.by)
+        if made.until is None:
             raise Refusal(401, "used_code", "this code was used before; each code works once", ANOTHER_CODE)
-        if self._now() >= until:
+        if self._now() >= made.until:
             raise Refusal(
                 401, "expired_code", f"this code is older than {CODE_VALID_S // 60} minutes", ANOTHER_CODE
             )
-        return self._sessions[access]
+        if made.by is None:
+            return self._sessions[made.access]
+        for person in () if self._people is None else self._people.known:
+            if person.digest == made.by:
+                return self._of(person, made.access)
+        raise Refusal(
+            401, "withdrawn_code", "the token with which this code was made was taken away", ANOTHER_CODE
+        )
 
 
 def _digest(code: str) -> bytes:

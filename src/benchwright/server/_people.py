@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import hmac
 import os
 import re
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 
 import msgspec
@@ -104,28 +106,46 @@ class People:
             raise UsageError(
                 f"{name!r} is not a name for a token; use up to 64 letters, digits and . _ @ -, such as ann"
             )
-        known = self.listed()
-        if any(person.name == name for person in known):
-            raise UsageError(f"{name} has a token already; take it away first: benchwright token rm {name}")
         token = secrets.token_urlsafe(24)
-        self._write((*known, Person(name, read_only, _digest(token), rfc3339(time.time()))))
+        with self._alone():
+            known = self.listed()
+            if any(person.name == name for person in known):
+                raise UsageError(
+                    f"{name} has a token already; take it away first: benchwright token rm {name}"
+                )
+            self._write((*known, Person(name, read_only, _digest(token), rfc3339(time.time()))))
         return NewToken(name, token, read_only)
 
     def remove(self, name: str) -> None:
         """Take a token away. NotFoundError if nobody has that name."""
-        known = self.listed()
-        names = [person.name for person in known]
-        if name not in names:
-            raise NotFoundError(
-                f"no token has the name {name!r}.{suggest(name, names)} See: benchwright token list"
-            )
-        self._write(tuple(person for person in known if person.name != name))
+        with self._alone():
+            known = self.listed()
+            names = [person.name for person in known]
+            if name not in names:
+                raise NotFoundError(
+                    f"no token has the name {name!r}.{suggest(name, names)} See: benchwright token list"
+                )
+            self._write(tuple(person for person in known if person.name != name))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Read and write without another process in between. The lock ends with the process, however that ends."""
+        self._workspace.create()
+        opened = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            with suppress(OSError):  # some network file systems have no locks
+                fcntl.flock(opened, fcntl.LOCK_EX)
+            self._seen = None  # a file that was just replaced may have the mark of the one before
+            yield
+        finally:
+            os.close(opened)
 
     def _write(self, people: tuple[Person, ...]) -> None:
-        self._workspace.create()
         beside = self._path.with_suffix(f".{os.getpid()}.new")
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(msgspec.json.encode(people))
+            file.flush()
+            os.fsync(file.fileno())  # a power cut must not leave an empty file in its place
         os.replace(beside, self._path)
 
 

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,6 +178,15 @@ class RunActs(Protocol):
     def remove_run(self, store: Store, run: RunRecord) -> Any:
         """Delete a run."""
 
+    def resume_apart(self, store: Store, run: RunRecord) -> int:
+        """Resume a run in a process of its own; returns the process."""
+
+    def tag_run(self, store: Store, run: RunRecord, tags: Mapping[str, str | None]) -> dict[str, str]:
+        """Give a run labels."""
+
+    def rename_run(self, store: Store, run: RunRecord, name: str) -> str:
+        """Give a run another name."""
+
     def bless(self, run: str, *, name: str | None, workspace: Path) -> Any:
         """Make a run the baseline of a name."""
 
@@ -274,6 +283,15 @@ class ServerState:
         """Read what may take seconds, because it looks at all samples of a run: in other threads, so that pages of lists do not wait
         for it."""
         return await self._wholes.read(reading)
+
+    async def act(self, acting: Callable[[Store], T]) -> T:
+        """Change a run, which may take as long as its process takes to stop: in a thread and with a connection that no read waits for."""
+
+        def act() -> T:
+            with open_store(self.store.workspace) as store:
+                return acting(store)
+
+        return await asyncio.to_thread(act)
 
     @property
     def writer(self) -> WorkflowWriter:

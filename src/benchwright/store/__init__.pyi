@@ -6,7 +6,11 @@ from benchwright.store._backends import (
     recover_store as recover_store,
     store_problems as store_problems,
 )
-from benchwright.store._finding import named_run as named_run, whole as whole
+from benchwright.store._finding import (
+    listed_run as listed_run,
+    named_run as named_run,
+    whole as whole,
+)
 from benchwright.store._labels import (
     LABEL_KINDS as LABEL_KINDS,
     Label as Label,
@@ -32,6 +36,7 @@ from benchwright.store._records import (
     RunRecord as RunRecord,
     SampleSteps as SampleSteps,
     StoreError as StoreError,
+    damage_of as damage_of,
 )
 from benchwright.store._sample_filters import (
     REPLY_FIGURES as REPLY_FIGURES,

@@ -29,9 +29,15 @@ class _Runs(Protocol):
 
     def run(self, run_id: int) -> RunRecord: ...
 
-    def runs(self, *, limit: int | None = None) -> list[RunRecord]: ...
+    def runs(self, *, after: int | None = None, limit: int | None = None) -> list[RunRecord]: ...
 
     def count_steps(self, run_id: int, kind: str) -> int: ...
+
+
+def listed_run(store: _Runs, run_id: int) -> RunRecord:
+    """A run by number as lists have it, even if its record is damaged, for those who delete it."""
+    found = [run for run in store.runs(after=run_id + 1, limit=1) if run.id == run_id]
+    return whole(store, found[0]) if found else store.run(run_id)  # which says that there is none
 
 
 def named_run(store: _Runs, target: str) -> RunRecord:
@@ -41,13 +47,13 @@ def named_run(store: _Runs, target: str) -> RunRecord:
         return store.run(int(target))
     runs = store.runs()
     if target in ("last", "latest") and runs:
-        return whole(store, runs[0])
+        return store.run(runs[0].id)
     place = expand_home(target).resolve()
     for run in runs:
         # A run that has not ended may have written nothing yet.
         there = run.finished_at is None or place.exists()
         if target == run.name or (place == run.folder and there):
-            return whole(store, run)
+            return store.run(run.id)
     gone = next((run.id for run in runs if place == run.folder), None)
     if gone is not None:
         raise NotFoundError(
@@ -69,12 +75,15 @@ def no_such_run(store: _Runs, target: str) -> NotFoundError:
 
 
 def _with_note(summary: JsonObject, note: JsonValue) -> JsonObject:
-    known: Any = summary.get("notes", ())
+    known: Any = summary.get("notes")
+    if not isinstance(known, list):  # there are none, or they are damaged
+        known = []
     return {"notes": [*known] if note in known else [*known, note]}
 
 
 def _sample_loss(summary: JsonObject, lost: str) -> JsonObject:
-    grades: Any = summary.get("note_grades") or {}
+    told = summary.get("note_grades")
+    grades: Any = told if isinstance(told, dict) else {}
     return {**_with_note(summary, lost), "note_grades": {**grades, lost: NoteGrade.PROBLEM.value}}
 
 

@@ -51,7 +51,14 @@ class Owner(Struct, frozen=True):
     @classmethod
     def from_text(cls, text: str) -> Owner:
         """Read the stored form."""
-        return cls(*orjson.loads(text))
+        try:
+            host, pid, started = orjson.loads(text)
+            return cls(str(host), int(pid), str(started))
+        except (
+            ValueError,
+            TypeError,
+        ):  # damaged: the heartbeat alone tells whether somebody works on the run
+            return cls("", 0, "")
 
     def alive(self, heartbeat: float | None) -> bool:
         """Whether the process still runs. The kernel knows on this host, the heartbeat on others."""

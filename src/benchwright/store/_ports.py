@@ -62,6 +62,9 @@ class RunStore(Protocol):
     ) -> None:  # fmt: skip
         """Replace what is given, and add an event, given as its kind and its message."""
 
+    def relabel_run(self, run_id: int, *, name: str | None = None, tags: JsonObject | None = None) -> None:
+        """Give a run another name or other tags, whoever owns it. An event `run.renamed` has the name before, `from`."""
+
     def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
         """Record the time and the figures of a run that has ended. It stays `running`, and this process's, until its files
         are written: a run that is killed meanwhile has an end and can be resumed."""

@@ -172,12 +172,19 @@ class RunRecord(Struct, frozen=True):
     """Samples or requests that its summary counts and that are not on record any more."""
     owner: Owner | None = None
     """The live process that executes it."""
+    damage: str = ""
+    """What of its record cannot be read and what helps. Only lists have such a record, with empty values in place of what is damaged."""
 
     @property
     def loss(self) -> str:
         """What it has lost, in words, if it has: the last note of its summary."""
         note: Any = (self.summary or {})["notes"][-1]  # type: ignore[index]
         return str(note["text"] if isinstance(note, dict) else note)
+
+
+def damage_of(run: RunRecord, told: str) -> str:
+    """What cannot be read of a run, and what helps, after the number of the run."""
+    return f"cannot be read ({told}). Its files, if any, are in {run.folder}; delete the record with: benchwright rm {run.id}"
 
 
 class RecordedStep(NamedTuple):

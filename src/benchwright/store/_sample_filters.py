@@ -247,7 +247,8 @@ class SampleOrder(Struct, frozen=True):
     """Whether the greatest come first."""
 
     def __post_init__(self) -> None:
-        if self.by is not None and self.by not in REPLY_FIGURES and not self.by.startswith("metric:"):
+        named = self.by is None or self.by in REPLY_FIGURES or self.by.startswith("metric:")
+        if not named or self.by == "metric:":
             raise UsageError(
                 f"samples cannot be sorted by {self.by!r}; sort by {', '.join(REPLY_FIGURES)} or metric:NAME"
             )

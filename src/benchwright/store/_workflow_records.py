@@ -17,9 +17,16 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, StepStatus, json_differences
+from benchwright.core import (
+    BenchwrightError,
+    DamagedRecordError,
+    JsonObject,
+    JsonValue,
+    StepStatus,
+    json_differences,
+)
 from benchwright.store._records import is_withheld, load_json, storable, storable_json
 from benchwright.store._sample_filters import FoundText
 
@@ -122,7 +129,10 @@ class MetricTotals(Struct, frozen=True):
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> MetricTotals:
         """Read the form in the summary of a run."""
-        return cls(**{"mean" if name == "value" else name: value for name, value in record.items()})
+        try:
+            return convert({"mean" if name == "value" else name: record[name] for name in record}, cls)
+        except (ValidationError, TypeError) as error:
+            raise DamagedRecordError(f"the metrics of the run cannot be read: {error}") from None
 
 
 class Page(Generic[T], Struct, frozen=True):

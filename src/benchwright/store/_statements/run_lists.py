@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
-from benchwright.core import RUN_STATUSES, NotFoundError, RunOwnedError, known_run_status
+from benchwright.core import (
+    RUN_STATUSES,
+    DamagedRecordError,
+    NotFoundError,
+    RunOwnedError,
+    clause,
+    known_run_status,
+    load_exact_json,
+)
 from benchwright.store._driver import Driver
 from benchwright.store._finding import no_such_run, whole
 from benchwright.store._owner import Lease, Owner, let_go, live_owner, new_lease
 from benchwright.store._places import folder_here, settings_here
-from benchwright.store._records import Event, RunRecord, event_of, load_json
+from benchwright.store._records import Event, RunRecord, damage_of, event_of
 from benchwright.store._statements.leases import check_lease
 from benchwright.store._statements.opened import Opened
 from benchwright.store._workspace import Workspace
@@ -95,6 +104,8 @@ class RunLists(Opened):
         found = self._select_runs("WHERE id = ?", (run_id,))
         if not found:
             raise self._no_such_run(str(run_id))
+        if found[0].damage:
+            raise DamagedRecordError(f"run {run_id} {found[0].damage}")
         return found[0]
 
     def _select_runs(self, condition: str, values: tuple[object, ...]) -> list[RunRecord]:
@@ -126,25 +137,41 @@ def _run_record(row: tuple[Any, ...], workspace: Workspace) -> RunRecord:
     status = known_run_status(status, run_id)
     if RUN_STATUSES[status].live and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
-    return RunRecord(
+    told: list[str] = []
+
+    def read(column: str, kept: Any, empty: Any, *, is_table: bool = True) -> Any:
+        if kept is None:
+            return empty
+        try:
+            found = orjson.loads(kept) if is_table else load_exact_json(kept)
+        except (ValueError, TypeError) as error:
+            told.append(f"{column}: {clause(error)}")
+            return empty
+        if is_table and not isinstance(found, dict):
+            told.append(f"{column}: {type(found).__name__} in place of a table")
+            return empty
+        return found
+
+    record = RunRecord(
         id=run_id,
         name=name,
         target=target,
         model=model,
         status=status,
         folder=folder_here(str(folder), workspace.root),
-        settings=settings_here(orjson.loads(settings), workspace.root),
-        manifest=orjson.loads(manifest),
-        summary=None if summary is None else orjson.loads(summary),
+        settings=settings_here(read("settings", settings, {}), workspace.root),
+        manifest=read("manifest", manifest, {}),
+        summary=read("summary", summary, None),
         error=error,
         created_at=created,
         finished_at=finished,
         kind=kind,
-        input=load_json(given),
-        output=load_json(output),
-        tags=None if tags is None else orjson.loads(tags),
+        input=read("input", given, None, is_table=False),
+        output=read("output", output, None, is_table=False),
+        tags=read("tags", tags, None),
         starts=starts,
         worked=worked,
-        progress=None if progress is None or not RUN_STATUSES[status].live else orjson.loads(progress),
+        progress=read("progress", progress, None) if RUN_STATUSES[status].live else None,
         owner=live_owner(owner, heartbeat, lease),
     )
+    return replace(record, damage=damage_of(record, "; ".join(told))) if told else record

@@ -3,6 +3,7 @@
 import { acts } from "./acts.js";
 import { enter, exchange, hasToken } from "./api.js";
 import { blind } from "./blind.js";
+import { commandOf, shownBy } from "./command.js";
 import { data } from "./data.js";
 import { h } from "./dom.js";
 import { gate } from "./gate.js";
@@ -20,8 +21,9 @@ import { servedWorkflow } from "./served_workflow.js";
 import { slices } from "./slices.js";
 import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
 
-/** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
- *  where a page is shown: the parts of its address, and its title, which it may change */
+/** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string, command: string | null, live: boolean }} Place
+ *  where a page is shown: the parts of its address, and what it may change: its title, the command that shows the same, and whether the run
+ *  that it shows was live when it was read */
 
 /** One row per page: its address without what follows `?`, its title, and the function that makes its elements of the server's JSON.
  *  A row with a link is in the bar above all pages. */
@@ -70,7 +72,7 @@ function askForCode(why) {
 function follow(page, place) {
   if (!page.ofRun) return;
   const id = Number(place.ids[0]);
-  let band = null, wasLive = ["running", "queued"].includes(main.querySelector("[data-json='run.status']")?.textContent ?? "");
+  let band = null, wasLive = place.live;
   watch(place.signal, ({ runs: changed, removed, first }) => {
     const run = changed.find((each) => each.id === id);
     const ended = wasLive && (run === undefined ? first : !isLive(run));
@@ -101,12 +103,12 @@ async function show(moved) {
   const same = shown === address && main.getAttribute("aria-busy") === "false"; // only the query changed: the page stays while the next one loads
   if (same) main.setAttribute("aria-busy", "true");
   else fill(page.title, true, loading(page.title.toLowerCase()));
-  const place = { signal, address: location.hash, ids: (page.address.exec(address) ?? []).slice(1), query: new URLSearchParams(asked), title: page.title };
+  const place = { signal, address: location.hash, ids: (page.address.exec(address) ?? []).slice(1), query: new URLSearchParams(asked), title: page.title, command: commandOf(address, new URLSearchParams(asked)), live: false };
   try {
     const parts = await page.show(place);
     if (signal.aborted) return;
     const focused = same ? document.activeElement?.id : "";
-    fill(place.title, false, ...parts);
+    fill(place.title, false, ...parts, ...(place.command === null ? [] : [shownBy(place.command)]));
     shown = address;
     follow(page, place);
     if (page.ofRun) acts(place.ids[0], signal, () => show(false)).then((bar) => bar !== null && !signal.aborted && main.append(bar), () => {});

@@ -38,12 +38,14 @@ function checked(found, place) {
 }
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
-export async function data({ signal, query }) {
+export async function data(place) {
+  const { signal, query } = place;
   const target = query.get("target") ?? "";
   const page = `/data?target=${encodeURIComponent(target).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`;
   const found = await get(`/handed?page=${encodeURIComponent(page)}`, signal);
+  place.command = `benchwright check ${quoted(found.target)} --web`;
   const all = found.checks, ready = all.filter(({ ok }) => ok).length;
   const sentence = ready === all.length ? "Everything is ready to run." : `${count(all.length - ready)} of ${plural(all.length, "check")} found a problem.`;
   return [h("h1", { tabindex: "-1" }, "Data of ", h("bdi", { "data-json": "target" }, found.target)), h("p", { class: "about" }, sentence, " Nothing was sent."),
-    ...all.flatMap(checked), ...section("Command", h("pre", scrolls("Command"), `benchwright check ${quoted(found.target)} --web`))];
+    ...all.flatMap(checked)];
 }

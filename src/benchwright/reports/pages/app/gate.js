@@ -40,13 +40,12 @@ export async function gate(place) {
   place.title = `${found.verdict}: ${found.name}, run ${id}`;
   const rows = found.rows.map((each, number) => ({ each, number })).sort((one, other) => ORDER.indexOf(one.each.verdict) - ORDER.indexOf(other.each.verdict));
   const baseline = found.baseline ? ` --baseline ${quoted(found.baseline.replace(/^run (\d+)$/, "$1"))}` : "";
-  const command = `benchwright gate ${id} --policy ${quoted(found.policy)}${baseline}${found.accept_cached ? " --accept-cached" : ""} --web`;
+  place.command = `benchwright gate ${id} --policy ${quoted(found.policy)}${baseline}${found.accept_cached ? " --accept-cached" : ""} --web`;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${id}` }, `run ${id}`)),
     h("h1", { tabindex: "-1" }, h("span", { class: `verdict ${STYLES[found.verdict][0]}`, "data-json": "verdict" }, found.verdict), ": ", name("name", found.name), ", ", h("bdi", { "data-json": "run" }, found.run)),
     h("p", { class: "about" }, SAYS[found.verdict], found.sentence ? ` ${found.sentence}.` : "", found.baseline ? ` Compared with ${found.baseline}.` : ""),
     ...section("Rules", ...rows.map(({ each, number }) => rule(each, number, id))),
     ...section("Notes", found.notes.length ? h("div", { class: "card" }, h("ul", { class: "notes" }, ...found.notes.map((note) => h("li", {}, note)))) : null),
-    ...section("Command", h("pre", scrolls("Command"), command)),
   ];
 }

@@ -10,8 +10,7 @@ export async function servedCompare(place) {
   const found = await get(`/compare?${new URLSearchParams(by ? { runs, by } : { runs })}`, place.signal);
   const title = `Runs ${runs.split(",").join(", ")} compared`;
   place.title = title;
-  const command = `benchwright compare ${runs.split(",").join(" ")}${by ? ` --by ${quoted(by)}` : ""}`;
+  place.command = `benchwright compare ${runs.split(",").join(" ")}${by ? ` --by ${quoted(by)}` : ""}`;
   return [h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs")),
-    h("div", { class: "compare" }, h("h1", { tabindex: "-1" }, title), ...compare(found, { linked: true }),
-      h("p", { class: "dim" }, "The command that shows this: ", h("code", {}, command)))];
+    h("div", { class: "compare" }, h("h1", { tabindex: "-1" }, title), ...compare(found, { linked: true }))];
 }

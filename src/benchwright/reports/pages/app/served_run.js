@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { run } from "./run.js";
-import { historyOf } from "./runs.js";
+import { isLive } from "./live.js";
+import { trail } from "./of_run.js";
 import { link } from "./sample_filter.js";
 import { ways as by } from "./slices.js";
 
@@ -25,13 +26,13 @@ export async function servedRun(place) {
   const found = await get(`/runs/${id}/details`, place.signal);
   const { run: about, page } = found;
   place.title = `${about.name}, run ${id}`;
-  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " · ", h("a", { href: historyOf(about.name) }, "History of ", h("bdi", {}, about.name)));
+  place.live = isLive(about);
   if (about.kind !== "benchmark" || page === null) {
     const said = about.progress ? `${count(about.progress.done)} samples done so far.` : about.error ?? "";
-    return [trail, h("h1", { tabindex: "-1" }, name("run.name", about.name), ` on `, name("run.model", about.model ?? "–")),
+    return [trail(about), h("h1", { tabindex: "-1" }, name("run.name", about.name), ` on `, name("run.model", about.model ?? "–")),
       h("p", { class: "about" }, `Run ${id}, `, figure("run.status", about.status), ". ", "There is no result yet. ", said),
       ...(found.recorded ? [h("p", {}, h("a", { href: link(id, "") }, `Show the ${plural(found.recorded, "sample")} recorded so far`))] : [])];
   }
   const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], link: (filter) => link(id, filter) });
-  return [trail, h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
+  return [trail(about), h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
 }

@@ -2,6 +2,8 @@
 
 import { get } from "./api.js";
 import { h, name } from "./dom.js";
+import { isLive } from "./live.js";
+import { trail } from "./of_run.js";
 import { workflow } from "./workflow.js";
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
@@ -9,5 +11,6 @@ export async function servedWorkflow(place) {
   const [id] = place.ids;
   const found = await get(`/runs/${id}/details`, place.signal);
   place.title = `${found.run.name}, run ${id}`;
-  return [h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs")), h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", found.run.name)), ...workflow(found)];
+  place.live = isLive(found.run);
+  return [trail(found.run), h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", found.run.name)), ...workflow(found)];
 }
