@@ -65,5 +65,5 @@ export function shownBy(command) {
       told.textContent = "Selected: copy it with Ctrl+C or ⌘C.";
     }
   };
-  return h("section", { class: "shown-by", "aria-label": "Command" }, h("span", { class: "dim" }, "The command that shows this:"), " ", code, " ", h("button", { type: "button", onclick: copy }, "Copy"), " ", told);
+  return h("section", { class: "shown-by", "aria-label": "The command that shows this page" }, h("span", { class: "dim" }, "The command that shows this:"), " ", code, " ", h("button", { type: "button", onclick: copy }, "Copy"), " ", told);
 }
