@@ -88,6 +88,11 @@ def change_run(folder: Path, run_id: int, **columns: Any) -> None:
         _connection(store).execute(f"UPDATE runs SET {assigned} WHERE id = ?", (*columns.values(), run_id))
 
 
+def column_of(folder: Path, run_id: int, column: str) -> Any:
+    """A column of a run as it is stored."""
+    return _rows(folder, f"SELECT {column} FROM runs WHERE id = ?", run_id)[0][0]
+
+
 def shift_runs(folder: Path, seconds: float, *columns: str) -> None:
     """Move times of all runs into the past."""
     assigned = ", ".join(f"{column} = {column} - ?" for column in columns)

@@ -133,6 +133,7 @@ IMPORTED_ELSEWHERE = {
     "runs.ask_again",
     "runs.blind_samples",
     "runs.harmless_settings",
+    "runs.resume_apart",  # through the seam of the server
     "runs.judge_agreement",
     "workflows.run_script",
 }

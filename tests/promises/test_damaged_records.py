@@ -22,7 +22,7 @@ from benchwright.server._handlers import RestCall
 from benchwright.server._keys import Keys
 from benchwright.server._state import ServerState
 from benchwright.store import Workspace, listed_run, named_run, open_store
-from stored_records import change_run
+from stored_records import change_run, column_of
 from stored_workflows import created_workflow, finish_workflow
 
 QUERY: dict[str, Any] = {
@@ -61,22 +61,16 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def kept(folder: Path, run: int, column: str) -> bytes:
-    with open_store(Workspace(folder)) as store:
-        row = store._connection.execute(f"SELECT {column} FROM runs WHERE id = ?", (run,)).fetchone()[0]  # type: ignore[attr-defined]
-    return row.encode() if isinstance(row, str) else row or b"{}"
-
-
 @pytest.fixture
 def damaged(sound: Path, request: pytest.FixtureRequest) -> Any:
     """Damages a column, and mends it afterwards."""
     changed: list[tuple[int, str, Any]] = []
 
     def damage(run: int, column: str, how: str) -> None:
-        with open_store(Workspace(sound)) as store:
-            row = store._connection.execute(f"SELECT {column} FROM runs WHERE id = ?", (run,)).fetchone()  # type: ignore[attr-defined]
-        changed.append((run, column, row[0]))
-        change_run(sound, run, **{column: DAMAGES[how](kept(sound, run, column))})
+        before = column_of(sound, run, column)
+        changed.append((run, column, before))
+        kept = before.encode() if isinstance(before, str) else before or b"{}"
+        change_run(sound, run, **{column: DAMAGES[how](kept)})
 
     yield damage
     for run, column, value in reversed(changed):

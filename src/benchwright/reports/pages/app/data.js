@@ -1,7 +1,7 @@
 // #/data?target=…: what `check` found in a target, and its first rows as they will be sent, before anything is spent.
 
 import { get } from "./api.js";
-import { at, figure, h, quoted, scrolls, section, verdicts } from "./dom.js";
+import { at, figure, h, quoted, scrolls, verdicts } from "./dom.js";
 import { count, plural } from "./figures.js";
 
 const GRADES = { red: ["bad", "✗"], yellow: ["warn", "!"] };

@@ -1,7 +1,7 @@
 // #/gates/5: the verdict of a gate on a run, rule by rule.
 
 import { get } from "./api.js";
-import { at, h, name, quoted, scrolls, section } from "./dom.js";
+import { at, h, name, quoted, section } from "./dom.js";
 import { count, general, score } from "./figures.js";
 
 const STYLES = { GO: ["ok", "✓"], "NO-GO": ["bad", "✗"], INCONCLUSIVE: ["warn", "?"] };
