@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import accumulate, count
+from math import log2
 from random import Random
 from typing import NamedTuple, TypeAlias
 
@@ -135,6 +136,8 @@ class SimulatedServer(NamedTuple):
     share: float = 0.99
     closed: Callable[[int, float, Random], list[float]] | None = None
     """Its latencies in a closed loop."""
+    whole: bool = True
+    """Whether its latencies are those of whole replies, not of first tokens."""
 
 
 SERVERS = {
@@ -191,7 +194,7 @@ HELD_OUT = {
     "2 slots, little jitter": SimulatedServer(slots(2, 1.4, jitter=0.15), "poisson", 3.5, 0.6711),
     "120 slots, jitter": SimulatedServer(slots(120, 0.4, jitter=0.3), "poisson", 0.9, 293.6),
     "first tokens of 6 slots, 95 %": SimulatedServer(
-        first_tokens(6, 0.5, 0.08, jitter=0.3), "poisson", 0.5, 9.296, 0.95
+        first_tokens(6, 0.5, 0.08, jitter=0.3), "poisson", 0.5, 9.296, 0.95, whole=False
     ),
     "10 slots, heavy tail": SimulatedServer(slots(10, 0.3, jitter=0.8), "poisson", 2.5, 31.21),
     "refuses beyond 20 waiting, 95 %": SimulatedServer(
@@ -308,3 +311,101 @@ UNSEEN = {
 }
 """Servers that no constant of the search was chosen on. Capacities are the mean of three bisections over 150,000 requests each, which
 differed by up to 4 % where latencies scatter most."""
+
+
+Draw: TypeAlias = Callable[[Random], float]
+"""A service time."""
+
+
+def first_come(number: int, draw: Draw) -> Serve:
+    """A server with so many slots and any law of service times."""
+
+    def serve(times: Sequence[float], dice: Random) -> list[float | None]:
+        free = [0.0] * number
+        taken: list[float | None] = []
+        for at in times:
+            end = max(at, free[0]) + draw(dice)
+            heapq.heapreplace(free, end)
+            taken.append(end - at)
+        return taken
+
+    return serve
+
+
+def first_come_closed(number: int, draw: Draw) -> Callable[[int, float, Random], list[float]]:
+    """The latencies of such a server that always has so many requests in flight, for so many seconds."""
+
+    def serve(in_flight: int, seconds: float, dice: Random) -> list[float]:
+        free, ready = [0.0] * number, [0.0] * in_flight
+        taken = []
+        while ready[0] < seconds:
+            at = ready[0]
+            end = max(at, free[0]) + draw(dice)
+            heapq.heapreplace(free, end)
+            heapq.heapreplace(ready, end)
+            taken.append(end - at)
+        return taken
+
+    return serve
+
+
+def _lognormal(jitter: float) -> Draw:
+    return lambda dice: dice.lognormvariate(-jitter * jitter / 2, jitter)
+
+
+def _short_and_long(share: float, times: float) -> Draw:
+    short = 1 / (1 - share + share * times)
+    return lambda dice: short * (times if dice.random() < share else 1.0)
+
+
+LAWS: dict[str, Draw] = {
+    "constant": lambda dice: 1.0,
+    "uniform": lambda dice: dice.uniform(0.5, 1.5),
+    "exponential": lambda dice: dice.expovariate(1.0),
+    "lognormal 0.3": _lognormal(0.3),
+    "lognormal 0.6": _lognormal(0.6),
+    "lognormal 1": _lognormal(1.0),
+    "lognormal 1.3": _lognormal(1.3),
+    "short and long": _short_and_long(0.15, 10.0),
+    "Pareto 2.5": lambda dice: 0.6 * dice.paretovariate(2.5),
+}
+"""Laws of service times with a mean of 1."""
+
+
+def random_server(seed: int) -> tuple[str, SimulatedServer]:
+    """Any server with slots, from 0.2 to 1,000 requests per second, and a limit that it can keep when it is idle: at most a third of the misses that are
+    allowed. Its capacity is not known, only the rate at which all slots are busy."""
+    dice = Random(seed)
+    law = dice.choice([*LAWS])
+    rate = 2 ** dice.uniform(-2.3, 10)
+    number = round(2 ** dice.uniform(0, max(0.0, min(6.0, log2(8 * rate)))))  # a reply takes up to 8 s
+    share = dice.choice((0.9, 0.95, 0.99))
+    profile = dice.choice(("poisson", "poisson", "constant", "concurrent"))
+    mean, drawn = number / rate, LAWS[law]
+    idle = sorted(drawn(dice) for _ in range(20_000))[int(20_000 * (1 - (1 - share) / 3))]
+    limit = mean * idle * dice.uniform(1.2, 4.0)
+
+    def draw(dice: Random) -> float:
+        return mean * drawn(dice)
+
+    closed = first_come_closed(number, draw) if profile == "concurrent" else None
+    server = SimulatedServer(first_come(number, draw), profile, limit, rate, share, closed)
+    return f"{law}, {number} slots, {rate:.3g}/s, {profile}, {share:g} within {limit:.3g} s", server
+
+
+def misses_in_the_long_run(server: SimulatedServer, rate: float, requests: int = 100_000) -> float:
+    """The share of requests beyond the limit at a rate."""
+    dice = Random(5)
+    gap = (lambda: dice.expovariate(rate)) if server.profile == "poisson" else (lambda: 1 / rate)
+    taken = server.serve(list(accumulate(gap() for _ in range(requests))), dice)[requests // 50 :]
+    return sum(each is None or each > server.limit for each in taken) / len(taken)
+
+
+def capacity_of(server: SimulatedServer) -> float:
+    """The largest rate that keeps the limit in the long run, within 0.4 %."""
+    low, high = 0.005 * server.capacity, server.capacity
+    while high > 1.004 * low:
+        middle = (low * high) ** 0.5
+        within = misses_in_the_long_run(server, middle, 300_000) <= 1 - server.share
+        low, high = (middle, high) if within else (low, middle)
+    return (low * high) ** 0.5

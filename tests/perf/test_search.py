@@ -15,7 +15,14 @@ import pytest
 from msgspec import structs
 from tests.perf.loads import Loaded, plan_of
 from tests.perf.made_records import streamed
-from tests.perf.simulated_servers import HELD_OUT, SERVERS, UNSEEN, SimulatedServer
+from tests.perf.simulated_servers import (
+    HELD_OUT,
+    SERVERS,
+    UNSEEN,
+    SimulatedServer,
+    misses_in_the_long_run,
+    random_server,
+)
 from tests.perf.stub_server import serving
 
 from benchwright import compare, perf
@@ -23,7 +30,7 @@ from benchwright.core import LoadProfile
 from benchwright.perf import LoadSearch, LoadSettings, Requests, SearchResult, next_probe, summarise
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import Probe, not_refuted, shown
-from benchwright.perf._schedule import RANDOM, schedule
+from benchwright.perf._schedule import schedule
 from benchwright.perf._search import FILLING, requests_needed, search_result
 from benchwright.perf._slo import evidence_of
 from benchwright.perf._summary import probe_of
@@ -298,11 +305,11 @@ def test_every_search_that_ends_early_keeps_what_no_probe_refuted() -> None:
 
 
 def search_on_paper(
-    server: SimulatedServer, seed: int, *, seconds: float, most: int = 40
+    server: SimulatedServer, seed: int, *, seconds: float, most: int = 40, lowest: float | None = None
 ) -> tuple[SearchResult, float, int]:
     """A search by the product's own rules, and how many seconds and requests it would have taken."""
     search = LoadSearch(
-        lowest=1.0 if server.closed or server.capacity > 2 else 0.25,
+        lowest=lowest or (1.0 if server.closed or server.capacity > 2 else 0.25),
         highest=1e6, sized=True, share=server.share, seconds=seconds, most_probes=most,
     )  # fmt: skip
     settings = LoadSettings(
@@ -355,8 +362,15 @@ def _probe_on_paper(
         figures={"duration_s": took, "request_throughput_per_s": answered, "peak_concurrency": level},
     )
     probe = probe_of(stage, settings)
-    if server.profile in RANDOM:
-        trace = Trace(times, [inf if each is None else each / server.limit for each in replies])
+    if times:
+        trace = Trace(
+            times,
+            [inf if each is None else each / server.limit for each in replies],
+            [None if each is None else at + each for at, each in zip(times, replies, strict=True)]
+            if server.whole
+            else (),
+            [-inf if each is None else server.limit - each for each in replies],
+        )
         probe = structs.replace(probe, trace=trace)
     return probe, took
 
@@ -404,6 +418,25 @@ def test_answers_on_servers_that_no_constant_was_chosen_on(name: str, seed: int)
     assert 0.8 <= found.level / server.capacity <= 1.02
     assert found.ci95[0] <= 1.02 * server.capacity
     assert found.ci95[1] >= server.capacity
+
+
+@pytest.mark.parametrize("seed", [6, 8, 12, 15, 17, 24, 30])
+def test_no_answer_on_a_random_server_is_too_high(seed: int) -> None:
+    """Heavy tails, below one request per second, hundreds per second. `python -m benchmarks.search 1 600 random` tries many."""
+    name, server = random_server(seed)
+    lowest = float(f"{server.capacity / 10:.3g}")
+    found, *_ = search_on_paper(server, seed, seconds=600, lowest=lowest)
+    allowed = 1 - server.share
+    if found.status == "unfinished":
+        assert found.ended_by == "search_seconds", name
+        return
+    assert found.level is not None
+    assert misses_in_the_long_run(server, found.level / 1.003) <= 1.1 * allowed, name
+    if found.status == "found":
+        assert misses_in_the_long_run(server, found.level / 0.9) >= allowed, name
+    else:
+        assert found.status == "bounded", name
+        assert found.ci95 is not None, "what is not known is a range"
 
 
 @pytest.mark.parametrize("power", [4, 6, 10, 40])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.perf.made_records import closed_loop, poisson, queue, streamed
+from tests.perf.simulated_servers import LAWS
 
 from benchwright.perf import LoadSettings, RequestRecord, Requests, StageSummary, summarise
 
@@ -310,3 +311,41 @@ def test_bursts_that_queue_are_no_stall(stream: bool, size: int) -> None:
             )
             records.append(record if stream else whole(record))
         assert stage(records, profile="poisson", levels=(20.0,), stream=stream).stalls == ()
+
+
+# -- heavy tails: a long silence may be chance
+
+
+def on_a_random_server(seed: int, freeze: float = 0.0) -> StageSummary:
+    """A test of a steady server with slots and any law of service times; 16 in flight if it stands still once."""
+    dice = Random(seed)
+    law, mean, stream = dice.choice([*LAWS]), 2 ** dice.uniform(-3, 2), dice.random() < 0.5
+    slots, opened = dice.choice((1, 4, 16, 64)), dice.random() < 0.3
+    if freeze:
+        slots, opened, mean = 16, False, mean / 8
+    server = Server([(10 * mean, freeze)] if freeze else [], noise=0.0, drift=0.0)
+    rate, free, at, records = 0.6 * slots / mean, [0.0] * slots, 0.0, []
+    for number in range(max(60, min(25 * slots, 400))):
+        at = at + dice.expovariate(rate) if opened else free[0]
+        own, times = mean * LAWS[law](dice), [max(at, free[0])]
+        for part in [0.3] + [0.1] * 7 if stream else [1.0]:
+            times.append(server._moved(times[-1], part * own))
+        heapq.heapreplace(free, times[-1])
+        arrivals, end = tuple(each - at for each in times[1:]), times[-1]
+        record = streamed(
+            number, at, ttft=arrivals[0], gaps=[], arrivals=arrivals, first_byte=at + arrivals[0], first_event=at + arrivals[0],
+            last_content=end, ended=end, output_tokens=8, requested_tokens=None, planned=at if opened else None,
+        )  # fmt: skip
+        records.append(record if stream else whole(record))
+    how: dict[str, Any] = {"profile": "poisson", "levels": (rate,)} if opened else {"levels": (float(slots),)}
+    return stage(records, stream=stream, **how)
+
+
+def test_chance_is_no_stall_whatever_the_law_of_service_times() -> None:
+    """Before latencies of the test itself told what chance is, 14 % of such tests had a stall."""
+    assert [seed for seed in range(60) if on_a_random_server(seed).stalls] == []
+
+
+def test_a_freeze_is_found_whatever_the_law_of_service_times() -> None:
+    found = {seed: on_a_random_server(seed, 2.0).stalls for seed in range(24)}
+    assert [seed for seed, stalls in found.items() if not stalls] == []

@@ -52,6 +52,10 @@ class Trace(NamedTuple):
     times: Sequence[float]
     used: Sequence[float]
     """The largest part of a limit that each used: more than 1, it missed one; infinite: it has no latency."""
+    ends: Sequence[float | None] = ()
+    """When each ended; None: it failed. Empty: not known."""
+    rooms: Sequence[float] = ()
+    """How much longer each might have waited, in seconds; minus infinity: it missed a limit that waits do not change."""
 
 
 class _Queue(NamedTuple):

@@ -1,24 +1,31 @@
 """Estimates from all probes of a search the largest load that meets the limits.
 
-Requests that come at random times are sent through a queue on paper, once probes are close (`_backlog.py`). Else a curve through the
-shares of misses of all probes says where the share that may miss is reached.
+If the server is a queue with slots, one on paper with its own service times tells it (`_slots.py`). Else requests that came at random times are
+sent through a simpler queue, once probes are close (`_backlog.py`). Else a curve through the shares of misses of all probes says where the share
+that may miss is reached.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp, floor, fsum, log, log1p
+from math import exp, floor, fsum, inf, log, log1p
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from benchwright.core import LoadProfile
+from benchwright.perf import _slots
 from benchwright.perf._backlog import Trace, estimate
+from benchwright.perf._schedule import RANDOM
 from benchwright.perf._values import LoadSearch, LoadSettings
 from benchwright.stats import binomial_tail
 
 TAIL = 0.05
-"""Probability that the largest load is below the answer."""
+"""Probability of an error where a level is shown or refuted."""
+_TOO_HIGH = 0.015
+"""Probability that the largest load is below the answer, if a queue on paper told it."""
+_BESIDE = 3.0
+"""Probes up to so many times above or below the boundary tell service times."""
 _WIDE = 2.0
 """In a wider interval than this, probes are too far away for the queue on paper."""
 _NEAR = 0.2
@@ -87,7 +94,7 @@ class Probe(Struct, frozen=True):
     tail: tuple[float, float] | None = None
     """The share of misses by the latencies of the slowest requests, and how many independent misses would tell it as well."""
     trace: Trace | None = None
-    """Its requests, if they came at random times; not part of the result."""
+    """Its requests, in an open loop; not part of the result."""
 
 
 class Boundary(NamedTuple):
@@ -115,8 +122,8 @@ class Boundary(NamedTuple):
 
     @property
     def sure(self) -> float:
-        """The load that it is at least with a probability of 95 %."""
-        return exp(_quantile(self.places, self.weights, TAIL))
+        """The load that it is at least with a probability of 98.5 %; of 95 % by a curve, above which a probe must have failed."""
+        return exp(_quantile(self.places, self.weights, _TOO_HIGH if self.on_paper else TAIL))
 
     def at_least(self, load: float) -> float:
         """The probability that it is at least this load."""
@@ -229,7 +236,9 @@ def allowed_misses(share: float | None) -> float:
 def find_boundary(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
     """Where the share of misses reaches what is allowed."""
     curve = _by_curve(counted, settings)
-    if curve.high <= _WIDE * curve.low:
+    if (found := _by_slots(counted, curve.middle, settings)) is not None:
+        return _normal(*found)
+    if curve.high <= _WIDE * curve.low and settings.profile in RANDOM:
         _, most = _telling(settings)
         near = [
             probe
@@ -239,17 +248,52 @@ def find_boundary(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
             and not (probe.overload or 1 - probe.share >= most)
         ]
         if near and (found := _on_paper(near, settings)) is not None:
-            middle, error = found
-            places = [middle + error * (0.05 * step - 4) for step in range(161)]
-            weights = [exp(-0.5 * ((place - middle) / error) ** 2) for place in places]
-            return Boundary(places, weights, on_paper=True)
+            return _normal(*found)
     return curve
+
+
+def _normal(middle: float, error: float) -> Boundary:
+    places = [middle + error * (0.05 * step - 4) for step in range(161)]
+    weights = [exp(-0.5 * ((place - middle) / error) ** 2) for place in places]
+    return Boundary(places, weights, on_paper=True)
+
+
+def _by_slots(counted: Sequence[Probe], middle: float, settings: LoadSettings) -> tuple[float, float] | None:
+    near = [
+        probe
+        for probe in counted
+        if probe.trace is not None and middle / _BESIDE < probe.level < _BESIDE * middle
+    ]
+    probes, failed = [], 0
+    for probe in near:
+        assert probe.trace is not None
+        times, _, ends, rooms = probe.trace
+        if not ends:
+            return None
+        whole = [(at, end, room) for at, end, room in zip(times, ends, rooms, strict=True) if end is not None]
+        failed += len(times) - len(whole)
+        if whole:
+            probes.append(_slots.Served(probe.level, *zip(*whole, strict=True)))
+    return _slots.estimate(
+        tuple(probes), failed, allowed_misses(search_of(settings).share), _burstiness(settings)
+    )
+
+
+def _burstiness(settings: LoadSettings) -> float:
+    """The shape of the gaps between requests: infinite, they are all alike."""
+    if settings.profile not in RANDOM:
+        return inf
+    return settings.burstiness if settings.profile == LoadProfile.GAMMA else 1.0
 
 
 def _on_paper(near: Sequence[Probe], settings: LoadSettings) -> tuple[float, float] | None:
     traces = [probe.trace for probe in near if probe.trace is not None]
-    shape = settings.burstiness if settings.profile == LoadProfile.GAMMA else 1.0
-    return estimate(traces, [probe.level for probe in near], allowed_misses(search_of(settings).share), shape)
+    return estimate(
+        traces,
+        [probe.level for probe in near],
+        allowed_misses(search_of(settings).share),
+        _burstiness(settings),
+    )
 
 
 class _Level(NamedTuple):

@@ -30,6 +30,7 @@ from benchwright.perf._boundary import (
     search_of,
     shown,
 )
+from benchwright.perf._schedule import RANDOM
 from benchwright.perf._values import LoadSearch, LoadSettings
 
 SearchStatus: TypeAlias = Literal[
@@ -51,7 +52,7 @@ FILLING = 0.25
 _LEAST_OF_TIME = 0.05
 """A probe near the boundary may last this share of the whole time, however little is left."""
 _CONFIDENCE = 0.95
-PRECISION, _ON_PAPER = 0.15, 0.125
+PRECISION, _ON_PAPER = 0.15, 0.1
 """The interval is narrow enough if its ends differ by no more than this share; the second, if a queue on paper told it."""
 _MARGIN = 0.99
 """The answer is at most this share of the interval's lower end, because a probe of a finite length cannot see a queue that grows still
@@ -89,7 +90,7 @@ def requests_of_probe(share: float | None, repeats: int) -> int:
 class SearchResult(Struct, frozen=True, kw_only=True):
     status: SearchStatus
     level: float | None
-    """The load that the estimate exceeds with a probability of 95 %, rounded down. A search that
+    """The load that the estimate exceeds with a probability of 95 %, or 98.5 % by a queue on paper, rounded down. A search that
     ended by itself has probed it; None: no load does."""
     passed: tuple[int, int]
     """Probes at this level: how many passed, of how many."""
@@ -189,10 +190,16 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
         boundary = find_boundary(counted, settings)
     good = _answer(counted, boundary, settings)
     narrow = boundary is None or _settled(boundary, counted, settings) is not None
-    least = None if narrow else shown(counted, settings)
+    # A queue on paper knows better than a level that passed: it may have passed by chance, or before a slow queue reached the limit.
+    least = None if narrow or (boundary is not None and boundary.on_paper) else shown(counted, settings)
     if least is not None and least > (good or 0.0):
         good = least
-    if boundary is not None and not (narrow or boundary.on_paper) and least is None and _random(counted):
+    if (
+        boundary is not None
+        and not (narrow or boundary.on_paper)
+        and least is None
+        and settings.profile in RANDOM
+    ):
         good = None  # a few requests without a burst of misses fit a curve, but show nothing
     bad = _failing_level(counted, good or 0.0)
     at_good = [] if good is None else probes_at(counted, good)
@@ -312,7 +319,7 @@ def _settled(boundary: Boundary, counted: Sequence[Probe], settings: LoadSetting
     low, high = boundary.low, boundary.high
     if low < search.lowest and all(probe.level >= search.lowest and not probe.passed for probe in counted):
         return search.lowest  # no level passed; the lowest decides
-    if not boundary.on_paper and _random(counted):
+    if not boundary.on_paper and settings.profile in RANDOM:
         return None  # a few bursts of misses are no curve
     answer = _lower_end(boundary, counted, settings)
     neighbours = not settings.open_loop and boundary.at_least(answer + 1) <= TAIL
@@ -338,11 +345,6 @@ def _just_above(
     if level >= highest or (failing is not None and failing <= level):
         return None
     return level
-
-
-def _random(counted: Sequence[Probe]) -> bool:
-    """Whether requests came at random times."""
-    return any(probe.trace is not None for probe in counted)
 
 
 def _lower_end(boundary: Boundary, counted: Sequence[Probe], settings: LoadSettings) -> float:

@@ -173,8 +173,29 @@ def probe_trace(limits: Limits, sent: Requests, measurable: Requests) -> Trace:
     times = sent["planned"]
     order = pc.sort_indices(times)
     used = dict(zip(measurable["number"].to_pylist(), _used(limits, measurable), strict=True))
-    parts = [used.get(number) for number in sent["number"].take(order).to_pylist()]
-    return Trace(numbers(times.take(order)), [inf if part is None else part for part in parts])
+    ordered = sent["number"].take(order).to_pylist()
+    parts = [used.get(number) for number in ordered]
+    own = measurable["number"].to_pylist()
+    ended = dict(zip(own, measurable["ended"].to_pylist(), strict=True))
+    rooms = dict(zip(own, _rooms(limits, measurable), strict=True))
+    return Trace(
+        numbers(times.take(order)),
+        [inf if part is None else part for part in parts],
+        [None if used.get(number) is None else ended[number] for number in ordered],
+        [rooms.get(number, -inf) for number in ordered],
+    )
+
+
+def _rooms(limits: Limits, own: Requests) -> list[float]:
+    """How much longer each request might have waited for its begin; minus infinity: it missed a limit that waits do not change."""
+    parts = []
+    for name, limit in limits:
+        if LIMITS[name].one_token:  # a time between tokens, which a wait does not change
+            parts.append(pc.if_else(_met(name, limit, own), inf, -inf))
+        else:
+            parts.append(pc.coalesce(pc.subtract(limit, _values(name, own)), -inf))
+    found: list[float] = pc.min_element_wise(*parts).to_pylist()
+    return found
 
 
 def _used(limits: Limits, own: Requests) -> list[float | None]:

@@ -14,6 +14,7 @@ from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._flight import InFlight
 from benchwright.perf._requests import Requests
+from benchwright.perf._silence import Silence
 
 SHORTEST_S = 0.5
 """Shorter pauses are not reported."""
@@ -61,6 +62,7 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
     ends, sends = numbers(by_end["ended"]), numbers(by_send["sent"])
     streamed = len(known.gaps.seconds) > 0
     found = []
+    silence: Silence | None = None
     for start, end in _quiet(known):
         there = known.where(pc.and_(pc.less(known["sent"], end), pc.greater_equal(known["ended"], end)))
         if len(there) < max(1.0, least):
@@ -78,6 +80,9 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
             ends[max(0, past - _NEAR) : past], ends[past : past + _NEAR]
         )
         if usual.held_up(held, start, end, _LITTLE if alone else TIMES_THE_WAIT):
+            silence = silence or Silence(known)
+            if silence.by_chance(there, start, end):
+                continue
             found.append(Stall(start, end, len(held)))
     return found
 

@@ -16,7 +16,6 @@ from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._schedule import RANDOM
 from benchwright.perf._search import ANSWERS, SearchResult, search_result
 from benchwright.perf._slo import probe_trace
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
@@ -191,7 +190,7 @@ def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | N
         tail=None if seen is None or seen.tail is None else (seen.tail.share, seen.tail.misses),
         seconds=stage.figures.get(METRICS["duration"].key, 0.0),
         trace=None
-        if requests is None or settings.profile not in RANDOM or seen is None or not seen.sent
+        if requests is None or not settings.open_loop or seen is None or not seen.sent
         else _trace(requests, stage.stage, settings),
     )
 
