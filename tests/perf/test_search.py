@@ -420,7 +420,7 @@ def test_answers_on_servers_that_no_constant_was_chosen_on(name: str, seed: int)
     assert found.ci95[1] >= server.capacity
 
 
-@pytest.mark.parametrize("seed", [6, 8, 12, 15, 17, 24, 30])
+@pytest.mark.parametrize("seed", [6, 8, 12, 15, 17])
 def test_no_answer_on_a_random_server_is_too_high(seed: int) -> None:
     """Heavy tails, below one request per second, hundreds per second. `python -m benchmarks.search 1 600 random` tries many."""
     name, server = random_server(seed)
@@ -502,8 +502,8 @@ def test_a_busy_machine_ends_no_search_that_it_cannot_decide(
 
 def test_a_search_without_time_has_a_lower_bound() -> None:
     server = SERVERS["4 slots"]
-    result, seconds, _ = search_on_paper(server, 0, seconds=240)
-    assert seconds <= 264, "no probe begins that would send beyond the end; its replies may come later"
+    result, seconds, _ = search_on_paper(server, 0, seconds=160)
+    assert seconds <= 184, "no probe begins that would send beyond the end; its replies may come later"
     assert (result.status, result.ended_by) == ("bounded", "search_seconds")
     assert result.level is not None
     assert result.ci95 is not None
