@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch, recording(grade) as server:
         patch.chdir(place)
 
-        @benchmark(name="polite", dataset=data, prompt="{question}", target_field="answer", judge={"url": server.url, "model_id": "j"})  # fmt: skip
+        @benchmark(name=place.name, dataset=data, prompt="{question}", target_field="answer", judge={"url": server.url, "model_id": "j"})  # fmt: skip
         @scorer
         def polite(sample: ScorerInput) -> dict[str, Any]:
             return judge_score(sample)
