@@ -131,8 +131,9 @@ def _open(names: list[str], arguments: Namespace, output: Output) -> int:
         if store is None:
             raise NotFoundError(f"no run {names[0]!r}: there are no runs here yet. See: benchwright list")
         found = [named_run(store, name).id for name in names]
-    by = "" if arguments.by is None else f"&by={quote(arguments.by, safe='')}"
-    page = f"/compare?runs={','.join(map(str, found))}{by}"
+    named = {"by": arguments.by, "metric": arguments.metric, "force": "true" if arguments.force else None}
+    asked = "".join(f"&{key}={quote(value, safe='')}" for key, value in named.items() if value is not None)
+    page = f"/compare?runs={','.join(map(str, found))}{asked}"
     told = open_page(named_workspace(arguments), page, output)
     if output.as_json:
         output.json(told)

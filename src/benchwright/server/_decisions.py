@@ -35,12 +35,13 @@ async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
     names = text.split(",")
     if not all(name.isascii() and name.isdecimal() and len(name) < 18 for name in names):
         raise Refusal(422, "invalid", f"runs is {text[:80]!r}", "name runs by their numbers: ?runs=1,2,3")
-    options = ComparisonOptions(listed=call.query["limit"])
+    metric, force = call.query["metric"], call.query["force"] == "true"
+    options = ComparisonOptions(metric=metric, force=force, listed=call.query["limit"])
 
     def read(store: Store) -> JsonObject:
         found = [int(name) for name in names]
         ended = [store.run(number).finished_at for number in found]
-        question = ("compare", *found, *ended, call.query["by"], call.query["limit"])
+        question = ("compare", *found, *ended, call.query["by"], metric, force, call.query["limit"])
         known: JsonObject | None = state.answers.get(question)
         if known is None:
             known = state.acts.compare_runs(found, options, by=call.query["by"], store=store).to_json()

@@ -98,6 +98,7 @@ _RUNS = Query(
     "runs", str, None, "numbers of two to eight runs, with commas between them; the first is the baseline"
 )
 _METRIC = Query("metric", str, None, "the metric (default: the headline)")
+_FORCE = Query("force", str, "false", "compare even if data, prompts or scorers differ", ("true", "false"))
 _OF_RUNS = (
     _NAME,
     Query("model", str, None, "only runs of this model, by its id or its name"),
@@ -202,7 +203,8 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("GET", "/history", _READ, decisions.get_history, Json(History), query=(_NAMED, _AFTER, _LIMIT)),
-    Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _LIMIT), refusals=(404,)),
+    Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _METRIC, _FORCE, _LIMIT),
+          refusals=(404,)),
     Route("POST", f"{_RUN}/cancel", _FULL, acts.cancel, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
     Route("POST", f"{_RUN}/remove", _FULL, acts.remove, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
     Route("POST", f"{_RUN}/bless", _FULL, acts.bless_run, Json(bodies.Done), bodies.Bless, body_optional=True, refusals=(404, 409)),
