@@ -1,5 +1,5 @@
-"""Patterns that are compiled when they are first used: a run has 87 of them in the modules that it loads and uses a third. Compiled
-at once, they took 12 of the 170 ms of a run of three rows."""
+"""Patterns that are compiled when they are first used: a run loads 78 and uses 24. Compiling all at once takes 5 % more instructions
+for a run of three rows."""
 
 from __future__ import annotations
 
