@@ -16,7 +16,7 @@ Record = Callable[..., RunRecord]
 def test_a_run_in_a_list(record: Record) -> None:
     shape = orjson.loads(orjson.dumps(benchmark_view(record()).to_json()))
     assert list(shape) == [
-        "id", "kind", "name", "workflow_name", "target", "model", "model_name", "rescored_from", "demo", "status", "error",
+        "id", "kind", "name", "workflow_name", "target", "model", "model_name", "suite", "dataset_name", "rescored_from", "demo", "status", "error",
         "folder", "created_at", "started_at", "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable",
         "partial", "metrics", "headline", "progress", "cost", "reused", "data", "input", "output", "tags", "starts",
     ]  # fmt: skip

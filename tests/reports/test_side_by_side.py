@@ -90,7 +90,9 @@ def test_a_run_without_any_number_has_its_reason_below() -> None:
     ]
     comparison = SideBySide.of(runs)
     assert comparison.rows[0].cells[1].value is None
-    assert comparison.notes == ("data on two: the disk is full",)
+    assert [(note.grade, note.text) for note in comparison.notes] == [
+        ("problem", "data on two: the disk is full")
+    ]
     text = text_of(comparison, 100)
     assert "– !" in text
     assert "! failed" in text
@@ -100,9 +102,9 @@ def test_a_note_is_said_once_with_the_runs_it_is_about() -> None:
     demo = "These scores come from the demo model and don't describe any real model."
     told = replace(GOOD, notes=[demo])
     runs = [SideRun(name, "data", record(n, told)) for n, name in enumerate(("one", "two"), 1)]
-    assert SideBySide.of(runs).notes == (demo,)
+    assert [note.text for note in SideBySide.of(runs).notes] == [demo]
     runs.append(SideRun("three", "data", record(3, GOOD)))
-    assert SideBySide.of(runs).notes == (f"data on one, data on two: {demo}",)
+    assert [note.text for note in SideBySide.of(runs).notes] == [f"data on one, data on two: {demo}"]
 
 
 def test_datasets_and_models_stay_in_order_and_gaps_stay_empty() -> None:
@@ -162,8 +164,12 @@ def test_intervals_of_too_few_rows_are_marked() -> None:
         [SideRun("one", "data", record(1, few)), SideRun("two", "data", record(2, few))]
     )
     assert all(cell.too_few for row in comparison.rows for cell in row.cells)
-    assert comparison.notes == ("With fewer than 20 rows, the 95 % intervals are unreliable.",)
+    assert [note.text for note in comparison.notes] == [
+        "With fewer than 20 rows, the 95 % intervals are unreliable."
+    ]
     assert "unreliable" in text_of(comparison, 80)
     named = SideBySide.of([SideRun("one", "data", record(1, some))]).notes
-    assert named == ("data on one: With fewer than 20 rows, the 95 % intervals of accuracy are unreliable.",)
+    assert [note.text for note in named] == [
+        "data on one: With fewer than 20 rows, the 95 % intervals of accuracy are unreliable."
+    ]
     assert compared("one").notes == ()

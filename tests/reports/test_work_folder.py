@@ -314,7 +314,7 @@ def test_the_page_is_self_contained_and_escapes_every_name(
     assert not re.search(r"""<[^>]+\s(?:src|href)=""", text)
     data = page_data(text)
     assert (data["lines"][0]["dataset"], data["models"]) == (f"ds{evil}&amp;", [evil])
-    assert any(f"note {evil}" in note for note in data["notes"])
+    assert any(f"note {evil}" in note["text"] for note in data["notes"])
     assert ["request_failed", "request_failed", 1] in data["runs"][0]["outcomes"]
     shown = document_of(path, tmp_path)
     assert shown.count("<script") == 2

@@ -181,7 +181,7 @@ def test_what_cannot_be_compared_is_said(workspace: Path, capsys: pytest.Capture
     assert main(["compare", "1", "2", "1", *at]) == 2
     assert "run 1 is compared with itself" in capsys.readouterr().err
     assert main(["compare", *"123412341", *at]) == 2
-    assert "9 runs cannot be compared; name 2 to 8" in capsys.readouterr().err
+    assert "a comparison needs 2 to 8 runs, and 9 runs are named" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

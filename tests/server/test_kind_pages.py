@@ -89,7 +89,12 @@ def check_document(target: str) -> dict[str, Any]:
         "findings": [["error", HOSTILE, "red"], ["warning", "old", "yellow"], ["type", "qa", ""], ["per repeat", "1,200 rows", ""]],
         "samples": [sample],
     }  # fmt: skip
-    return {"target": target, "checks": [found], "exit_code": 2}
+    return {
+        "target": target,
+        "checks": [found],
+        "command": f"benchwright check {target} --sheet all --web",
+        "exit_code": 2,
+    }
 
 
 def test_a_gate_shows_what_breaks_first_with_what_was_needed_and_seen(

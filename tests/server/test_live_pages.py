@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tab"]
 QUERY: dict[str, Any] = {
-    "after": None, "limit": 100, "kind": None, "name": None, "model": None, "status": None, "tag": None, "data": None, "q": None,
+    "after": None, "limit": 100, "kind": None, "name": None, "model": None, "suite": None, "status": None, "tag": None, "data": None, "q": None,
     "sort": None, "brief": "true",
 }  # fmt: skip
 
@@ -269,7 +269,7 @@ def test_filters_are_in_the_address_and_the_back_button_undoes_them(
         assert "Choose another run" in text(page)
         page.check("#choose-6")
         assert page.get_attribute("text=Compare 2 runs", "href") == "#/compare?runs=2,6"
-        page.click("text=Group by name")
+        page.select_option("#by-group", "name")
         assert page.locator("tr.group").count() == 1
         assert "runs=2%2C6" in page.url
         page.go_back()

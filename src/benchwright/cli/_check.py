@@ -118,7 +118,7 @@ def _show(
         ]
     code = max(codes, default=0)
     if getattr(arguments, "web", False):  # `run --dry-run` has no such flag
-        _open(reports, codes, arguments, output)
+        open_findings(reports, codes, arguments, output)
         return code
     if output.as_json:
         checks = [{"ok": one == 0, **report_json(report)} for report, one in zip(reports, codes, strict=True)]
@@ -130,9 +130,14 @@ def _show(
     return code
 
 
-def _open(reports: Sequence[CheckReport], codes: Sequence[int], arguments: Namespace, output: Output) -> None:
+def open_findings(
+    reports: Sequence[CheckReport], codes: Sequence[int], arguments: Namespace, output: Output
+) -> None:
     """Open the page with what was found. The server gets the findings: it never reads what a target names."""
+    import shlex
     from urllib.parse import quote
+
+    from benchwright.core import known_secrets
 
     target = str(arguments.target or arguments.run_config)
     checks = [
@@ -145,7 +150,12 @@ def _open(reports: Sequence[CheckReport], codes: Sequence[int], arguments: Names
         for report, code in zip(reports, codes, strict=True)
     ]
     page = f"/data?target={quote(target, safe='')}"
-    document = {"target": target, "checks": checks, "exit_code": max(codes, default=0)}
+    document = {
+        "target": target,
+        "checks": checks,
+        "command": known_secrets().clean(shlex.join(["benchwright", *arguments.typed])),
+        "exit_code": max(codes, default=0),
+    }
     told = open_page(
         named_or_nearest(arguments),
         page,

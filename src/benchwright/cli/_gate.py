@@ -74,6 +74,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.stream([render(verdict)])
         elif name in files:
             _write(files[name], render(verdict), last=True)
+    if not output.as_json and not to_stdout:
+        output.show(verdict)
     if arguments.web:
         page = f"/gates/{verdict.run_id}"
         document = {**verdict.to_json(), "accept_cached": arguments.accept_cached}
@@ -83,8 +85,6 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.json({**told, "verdict": verdict.verdict, "exit_code": verdict.exit_code})
     elif output.as_json:
         output.json(verdict.to_json())
-    elif not to_stdout:
-        output.show(verdict)
     return verdict.exit_code
 
 

@@ -20,6 +20,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--name", "--eval", dest="name", metavar="NAME", help="only runs of this benchmark or workflow"
     )
+    parser.add_argument("--suite", metavar="NAME", help="only runs of this suite, named as its file is")
     parser.add_argument(
         "--status",
         metavar="STATUS",
@@ -74,6 +75,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             requested = getattr(arguments, field)
             if requested is not None:
                 runs = [run for run in runs if getattr(run, field) == requested]
+        if arguments.suite is not None:
+            runs = [run for run in runs if run.settings.get("suite") == arguments.suite]
         if earliest is not None:
             runs = [run for run in runs if run.created_at >= earliest]
         shown = runs[: arguments.limit]
@@ -84,7 +87,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     elif lost and not runs:
         output.line(workspace.without_runs())
     elif not shown:
-        filtered = any((arguments.name, arguments.status, arguments.kind, arguments.since))
+        filtered = any((arguments.name, arguments.suite, arguments.status, arguments.kind, arguments.since))
         output.line("no such runs" if filtered else "no runs yet; start one with: benchwright run TARGET")
     else:
         from benchwright.reports import run_list

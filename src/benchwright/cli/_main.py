@@ -134,6 +134,7 @@ def _execute(words: list[str], output: Output) -> int:
     if isinstance(arguments, str):
         output.line(arguments)
         return 0
+    arguments.typed = words
     named = getattr(arguments, "store", None)
     if named is None:
         return module.execute(arguments, output)

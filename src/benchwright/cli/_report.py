@@ -12,14 +12,18 @@ from benchwright.core import expand_home
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help='number, "last", benchmark name, or folder; two to eight are compared'
+        "runs", metavar="RUN", nargs="+", help='number, "last", benchmark name, folder, or suite; two to eight runs are compared'
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write: FILE.html")
     parser.add_argument(
         "--force", action="store_true", help="compare even if data, prompts or scorers differ"
     )
     add_workspace(parser)
-    parser.example("benchwright report last -o page.html", "benchwright report 3 4 -o comparison.html")
+    parser.example(
+        "benchwright report last -o page.html",
+        "benchwright report 3 4 -o comparison.html",
+        "benchwright report suite.toml -o suite.html",
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:

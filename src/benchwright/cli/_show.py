@@ -64,8 +64,11 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
+    from urllib.parse import quote
+
     from benchwright.core import NotFoundError
     from benchwright.results import kind_of, recorded_events, run_slices
+    from benchwright.runs import recorded_suite
     from benchwright.store import named_run
 
     with existing_store(arguments) as store:
@@ -73,6 +76,11 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise NotFoundError(
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
+        if arguments.web and (suite := recorded_suite(store, arguments.run)) is not None:
+            told = open_page(named_workspace(arguments), f"/suites/{quote(suite, safe='')}", output)
+            if output.as_json:
+                output.json(told)
+            return 0
         run = named_run(store, arguments.run)
         if arguments.web:
             _open(run, arguments, output)

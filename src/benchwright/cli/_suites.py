@@ -56,13 +56,20 @@ def check_pairs(
     with `suite_model` and `suite_dataset`."""
     from msgspec.structs import replace
 
-    from benchwright.cli._check import check_blocks, check_code, report_json
+    from benchwright.cli._check import check_blocks, check_code, open_findings, report_json
     from benchwright.runs import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
     allowed = arguments.allow_failing_gold
     codes = [check_code(pair.report, pair.ready, allowed) for pair in found.pairs]
     code = max(codes, default=0)
+    if getattr(arguments, "web", False):
+        named = [
+            replace(pair.report, samples=pair.samples, key=f"{pair.dataset} on {pair.model}")
+            for pair in found.pairs
+        ]
+        open_findings(named, codes, arguments, output)
+        return code
     if output.as_json:
         checks = [
             {

@@ -109,7 +109,11 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     changing_steps: list[JsonObject] | None = None
     """The steps that replies can depend on, in recorded form."""
     model_name: str | None = None
-    """The model's name in the suite."""
+    """The model's name in the suite, or that of a demo model which differs from the usual one."""
+    suite: str | None = None
+    """The suite that the run is part of."""
+    dataset_name: str | None = None
+    """The dataset's name in the suite."""
     variables: JsonObject | None = None
     """Environment variables that the run configuration set, each `host:NAME` or `lit:VALUE`; no secrets."""
     configured: tuple[str, ...] | None = None
@@ -173,7 +177,7 @@ def _steps(record: JsonObject) -> PipelineSettings:
 
 
 _NO_OPTION: dict[str, Decides] = {
-    **dict.fromkeys(("asked", "cwd", "model_name", "configured"), "place"),
+    **dict.fromkeys(("asked", "cwd", "model_name", "suite", "dataset_name", "configured"), "place"),
     **dict.fromkeys(("eval_type", "definition"), "questions"),
     **dict.fromkeys(("endpoint", "generation", "changing_steps"), "replies"),
     **dict.fromkeys(("model_notes", "judge_retries", "steps"), "effort"),

@@ -36,7 +36,7 @@ from benchwright.reports.files.verdict_documents import (
     junit as junit,
     markdown as markdown,
 )
-from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
+from benchwright.reports.files.work_folder import WorkFolder as WorkFolder, suite_report as suite_report
 from benchwright.reports.files.workflow import workflow_report as workflow_report
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import run_list as run_list

@@ -21,6 +21,7 @@ from benchwright.results._comparison import (
 )
 from benchwright.results._figures import (
     METRIC_NAMES as METRIC_NAMES,
+    GradedNote as GradedNote,
     MetricFigures as MetricFigures,
     averaged as averaged,
     cost_lines as cost_lines,
@@ -97,7 +98,6 @@ from benchwright.results._load_verdicts import (
 from benchwright.results._many_runs import (
     MOST_RUNS as MOST_RUNS,
     ManyRuns as ManyRuns,
-    RunPair as RunPair,
     compare_many as compare_many,
 )
 from benchwright.results._metric_comparison import (
@@ -151,6 +151,8 @@ from benchwright.results._side_by_side import (
     SideRun as SideRun,
 )
 from benchwright.results._slices import Slice as Slice, Slices as Slices, run_slices as run_slices
+from benchwright.results._standings import RunPair as RunPair
+from benchwright.results._suites import suite_document as suite_document, suite_table as suite_table
 from benchwright.results._tool_calls import CallsView as CallsView
 from benchwright.results._work_table import (
     WorkLine as WorkLine,

@@ -183,6 +183,11 @@ class GradedNote(Struct, frozen=True):
     text: str
     """A sentence."""
 
+    @property
+    def label(self) -> str:
+        """The word before it in plain text."""
+        return "problem" if self.grade == NoteGrade.PROBLEM else "note"
+
 
 _GRADES = list(NoteGrade)
 

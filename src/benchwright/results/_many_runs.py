@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from math import inf
-from typing import Any
 
 from msgspec import UNSET, Struct
-from msgspec.structs import replace
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, UsageError, as_json, is_share, suggest
-from benchwright.results._clusters import Clusters, PairedColumns, PairedMeans, ScoreColumns
+from benchwright.core import JsonObject, JsonValue, NotFoundError, UsageError, as_json, suggest
+from benchwright.results._clusters import Clusters, PairedColumns, ScoreColumns
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._kinds import KindRow
 from benchwright.results._load_comparison import LoadComparison
-from benchwright.results._metric_comparison import direction_of
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
-from benchwright.stats import PairedResult, compare_pairs, holm
+from benchwright.results._standings import RunPair, Standings, every_pair, paired_test
+from benchwright.stats import PairedResult, holm
 
 MOST_RUNS = 8
 """The most runs that are compared at once."""
-
-
-class RunPair(Struct, frozen=True):
-    """Two of the runs, by the headline metric."""
-
-    run_a: int
-    """The number of the first."""
-    run_b: int
-    """The number of the second."""
-    paired: PairedResult | None
-    """The rows that both have; None if there are none."""
-    p_adjusted: float | None = None
-    """The p-value, corrected by Holm's method for all pairs of runs; None if nothing was tested."""
-
-    @property
-    def significant(self) -> bool:
-        """Whether the corrected test tells them apart at the 5 % level."""
-        return self.p_adjusted is not None and self.p_adjusted < 0.05
-
-    def to_json(self) -> JsonObject:
-        """All fields, and the verdict."""
-        found: JsonObject = {**as_json(self), "significant": self.significant}
-        return found
 
 
 class PairedSlice(Struct, frozen=True):
@@ -116,76 +90,28 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         return all(each.comparable for each in self.comparisons)
 
     @property
+    def standings(self) -> Standings:
+        """All runs by the headline."""
+        return Standings(
+            {side.id: side.title for side in self.runs}, self.metric, self.pairs, self.lower_is_better
+        )
+
+    @property
     def best(self) -> Side | None:
         """The run with the best mean; None if no run has the headline."""
-        known = {each.run_a: each for each in self.pairs if each.paired is not None}
-        if not known:
-            return None
-        means: dict[int, list[float]] = {}
-        for pair in self.pairs:
-            if pair.paired is not None:
-                means.setdefault(pair.run_a, []).append(-pair.paired.difference)
-                means.setdefault(pair.run_b, []).append(pair.paired.difference)
-        sign = -1 if self.lower_is_better else 1
-        # The mean of its differences from all others, each on the rows that both have; the first of equals.
-        return max(
-            (side for side in self.runs if side.id in means),
-            key=lambda side: sign * sum(means[side.id]) / len(means[side.id]),
-        )
+        found = self.standings.best
+        return next((side for side in self.runs if side.id == found), None)
 
     def pair(self, a: int, b: int) -> RunPair | None:
         """The pair of two runs, as b against a; None if they have no common rows."""
-        for each in self.pairs:
-            if each.paired is not None and {each.run_a, each.run_b} == {a, b}:
-                return each if each.run_a == a else _turned(each)
-        return None
+        return self.standings.pair(a, b)
 
     @property
     def sentence(self) -> str:
         """Which run is the best, and which cannot be told apart from it."""
-        best = self.best
-        if best is None:
+        if self.best is None:
             return "; ".join(f"{each.run_b.title}: {each.sentence}" for each in self.comparisons)
-        first = self.runs[0]
-        others = [side for side in self.runs if side.id != best.id]
-        pairs = {side.id: self.pair(side.id, best.id) for side in others}
-        # The first run comes first where the best one is better than it; all others follow in their order.
-        ahead = [side for side in others if side.id == first.id and self._better(pairs[side.id]) == 1]
-        parts = [f"{best.title} is better than {side.title} by {_by(pairs[side.id])}" for side in ahead]
-        apart = []
-        for side in others:
-            better = self._better(pairs[side.id])
-            if better is None or side in ahead:
-                continue
-            by = _by(pairs[side.id])
-            if better == 1:
-                apart.append(f"{side.title} is worse than {best.title} by {by}")
-            elif better == -1:
-                apart.append(f"{side.title} is better than {best.title} by {by} on the rows that both have")
-            else:
-                apart.append(f"{side.title} differs from {best.title}, but not in one direction")
-        alike = [side.title for side in others if (pair := pairs[side.id]) and not pair.significant]
-        unpaired = [side.title for side in others if pairs[side.id] is None]
-        if not parts and not apart and not unpaired:
-            return f"no run can be told apart from the others by {self.metric}"
-        if not parts:
-            parts.append(f"{best.title} has the best {self.metric}")
-        parts += apart
-        if alike:
-            parts.append(f"{_listed(alike)} cannot be told apart from {best.title}")
-        if unpaired:
-            parts.append(f"{_listed(unpaired)} cannot be compared with {best.title}: no row is in both")
-        return "; ".join(parts)
-
-    def _better(self, pair: RunPair | None) -> int | None:
-        """Whether the second run of a pair is better (1) or worse (-1), or the test and the means disagree (0). None: the test does
-        not tell the runs apart."""
-        if pair is None or pair.paired is None or not pair.significant:
-            return None
-        direction = direction_of(pair.paired.mean_a, pair.paired.mean_b, pair.paired, 0.0)
-        if direction not in ("up", "down"):
-            return 0
-        return 1 if (direction == "up") != self.lower_is_better else -1
+        return self.standings.sentence
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it: two runs in their own shape; more with every pair, and each run against the first in that shape.
@@ -234,11 +160,9 @@ def compare_many(
     for each in found:
         columns.append(ScoreColumns())
         clusters.read(each.samples, columns[-1], None if by is None else groups.label)
-    pairs = []
     less = metric.lower_is_better
-    for (a, left), (b, right) in combinations(zip(found, columns, strict=True), 2):
-        means = PairedColumns(left, right).means(metric.name)
-        pairs.append(RunPair(a.run.id, b.run.id, _tested(means, metric.name, options.tolerance, less)))
+    known = {each.run.id: column for each, column in zip(found, columns, strict=True)}
+    pairs = every_pair(known, metric.name, less=less, tolerance=options.tolerance)
     slices = [
         groups.paired(
             PairedColumns(columns[0], column), (first.run.id, other.run.id), metric.name, options, less
@@ -247,28 +171,21 @@ def compare_many(
         if by is not None
     ]
     if len(found) == 2:  # its p-value is corrected for the metrics
-        pairs = [RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted)]
+        pairs = (RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted),)
         return ManyRuns(
             comparisons=comparisons,
             metric=metric.name,
             lower_is_better=less,
-            pairs=tuple(pairs),
+            pairs=pairs,
             slices=tuple(slices),
         )
     return ManyRuns(
         comparisons=comparisons,
         metric=metric.name,
         lower_is_better=metric.lower_is_better,
-        pairs=_corrected(pairs),
+        pairs=pairs,
         slices=tuple(slices),
     )
-
-
-def _tested(means: PairedMeans, metric: str, tolerance: float, less: bool) -> PairedResult | None:
-    if not means.clusters:
-        return None
-    found = compare_pairs(means.a, means.b, share=is_share(metric), tolerance=tolerance)
-    return found.turned() if less else found
 
 
 class _ColumnClusters:
@@ -308,7 +225,7 @@ class _ColumnClusters:
                 f"no row has a column {self._column!r}.{suggest(self._column, self._names)} Columns: {there}"
             )
         tested = {
-            name: _tested(columns.means(metric, within), metric, options.tolerance, less)
+            name: paired_test(columns.means(metric, within), metric, options.tolerance, less)
             for name, within in self._clusters.items()
         }
         differing = {name: each for name, each in tested.items() if each is not None and each.differing}
@@ -326,42 +243,3 @@ class _ColumnClusters:
         sign = -1 if less else 1
         found.sort(key=lambda each: (sign * each.paired.difference if each.paired else inf, each.value or ""))
         return PairedSlices(*runs, self._column, metric, tuple(found))
-
-
-def _corrected(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
-    tested = [each for each in pairs if each.paired is not None and each.paired.differing]
-    p_values: dict[int, float] = dict(
-        zip(map(id, tested), holm([each.paired.p_value for each in tested if each.paired]), strict=True)
-    )
-    return tuple(replace(each, p_adjusted=p_values.get(id(each))) for each in pairs)
-
-
-def _turned(pair: RunPair) -> RunPair:
-    found: Any = pair.paired
-    low, high = found.ci_low, found.ci_high
-    turned = replace(
-        found,
-        mean_a=found.mean_b,
-        mean_b=found.mean_a,
-        difference=-found.difference,
-        ci_low=None if high is None else -high,
-        ci_high=None if low is None else -low,
-        wins=found.losses,
-        losses=found.wins,
-        leaning=-found.leaning,
-    )
-    return RunPair(pair.run_b, pair.run_a, turned, pair.p_adjusted)
-
-
-def _by(pair: RunPair | None) -> str:
-    """`0.0400 (0.0100 to 0.0700)`: the size of a difference, with its interval."""
-    found: Any = None if pair is None else pair.paired
-    size = f"{abs(found.difference):.4f}"
-    if found.ci_low is None or found.ci_high is None:
-        return size
-    low, high = (found.ci_low, found.ci_high) if found.difference > 0 else (-found.ci_high, -found.ci_low)
-    return f"{size} ({low:.4f} to {high:.4f})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

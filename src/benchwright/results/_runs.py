@@ -73,6 +73,10 @@ class RunView(Struct, frozen=True, kw_only=True):
     """Model id; None: the record names no model."""
     model_name: str | None
     """The model's name in a suite or in the input of a workflow."""
+    suite: str | None = None
+    """The suite that it is part of."""
+    dataset_name: str | None = None
+    """The dataset's name in the suite."""
     rescored_from: int | None
     """The run whose replies were scored again."""
     demo: bool
@@ -123,8 +127,8 @@ class RunView(Struct, frozen=True, kw_only=True):
     @property
     def model_title(self) -> str:
         """The model in tables: the name that its suite gives it, and the id if that differs."""
-        if not self.model or not self.model_name or self.model_name == self.model:
-            return self.model or self.model_name or ""
+        if not self.model or not self.model_name or self.model_name.split(" (")[0] == self.model:
+            return self.model_name or self.model or ""
         return f"{self.model_name} ({self.model})"
 
     @property
@@ -193,6 +197,8 @@ class RunView(Struct, frozen=True, kw_only=True):
             "target": self.target,
             "model": self.model,
             "model_name": self.model_name,
+            "suite": self.suite,
+            "dataset_name": self.dataset_name,
             "rescored_from": self.rescored_from,
             "demo": self.demo,
             "status": self.status,
@@ -429,14 +435,17 @@ def event_view(event: Event, step_key: str | None = None) -> EventView:
 
 def plain_view(run: RunRecord) -> RunView:
     """The view with the fields that every run has, even one of an unknown kind."""
-    source, name = run.settings.get("rescored_from"), run.settings.get("model_name")
+    source = run.settings.get("rescored_from")
+    names: Any = {name: run.settings.get(name) for name in ("model_name", "suite", "dataset_name")}
     return RunView(
         id=run.id,
         kind=run.kind,
         name=run.name,
         target=run.target,
         model=run.model or None,
-        model_name=name if isinstance(name, str) else None,
+        model_name=names["model_name"] if isinstance(names["model_name"], str) else None,
+        suite=names["suite"] if isinstance(names["suite"], str) else None,
+        dataset_name=names["dataset_name"] if isinstance(names["dataset_name"], str) else None,
         rescored_from=source if isinstance(source, int) else None,
         demo=is_demo(run),
         status=run.status,

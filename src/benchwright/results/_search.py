@@ -117,7 +117,7 @@ def _named(runs: list[RunRecord], q: str) -> Iterator[NamedRun]:
     for run in runs:
         view = view_of(run)
         tags = "" if run.tags is None else exact_json(run.tags).decode()
-        texts = (view.name, view.target, view.model_title, tags)
+        texts = (view.name, view.suite or "", view.target, view.model_title, tags)
         if left and any(wanted in each.casefold() for each in texts):
             left -= 1
             yield NamedRun(run.id, run.kind, view.name, view.model_title, view.status)

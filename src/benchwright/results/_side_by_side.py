@@ -6,21 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary, as_json
+from benchwright.core import JsonObject, MetricSummary, NoteGrade, RunSummary, as_json
 from benchwright.results._figures import (
+    GradedNote,
     figures_of,
+    graded_notes,
     headline_of,
     no_interval,
     number,
     outcome_counts,
     summary_of,
-    too_few_notes,
 )
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
 """Reasons why a number cannot be compared."""
+_GRADES = [str(grade) for grade in NoteGrade]
 SIGNS: dict[Mark, tuple[str, str]] = {
     "failed": ("!", "failed"),
     "not begun": ("·", "interrupted before it began"),
@@ -117,11 +120,15 @@ class SideBySide(Struct, frozen=True):
     """Models, in order."""
     rows: tuple[SideRow, ...]
     """Datasets in order, the headline of each first."""
-    notes: tuple[str, ...]
-    """Notes below the numbers, each with its runs."""
+    notes: tuple[GradedNote, ...]
+    """Notes below the numbers, each with its runs, the gravest first."""
+    verdicts: tuple[str, ...] = ()
+    """Of each dataset: which model is the best, and whether that can be believed."""
 
     @classmethod
-    def of(cls, runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
+    def of(
+        cls, runs: Sequence[SideRun], *, all_metrics: bool = True, verdicts: Sequence[str] = ()
+    ) -> SideBySide:
         """Put runs side by side, with all metrics or only the headline of each dataset."""
         models = tuple(dict.fromkeys(run.model for run in runs))
         rows: list[SideRow] = []
@@ -134,7 +141,7 @@ class SideBySide(Struct, frozen=True):
             if not metrics:
                 cells = tuple(_cell(run, summary, None) for run, summary in here)
                 rows.append(SideRow(dataset, None, True, cells))
-        return cls(models, tuple(rows), tuple(_notes(runs)))
+        return cls(models, tuple(rows), tuple(_notes(runs)), tuple(verdicts))
 
     @property
     def legend(self) -> str:
@@ -215,20 +222,19 @@ def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _notes(runs: Sequence[SideRun]) -> list[str]:
+def _notes(runs: Sequence[SideRun]) -> list[GradedNote]:
     """The notes of all runs, each once, with its runs unless it applies to all."""
-    about: dict[str, list[str]] = {}
+    about: dict[GradedNote, list[str]] = {}
     for run in runs:
         summary = summary_of(run.run)
-        notes = list(summary.notes) if summary is not None else []
         reason = run.problem or (run.run.error or "" if run.run.status in ("failed", "interrupted") else "")
-        if reason and reason not in notes:
-            notes.append(reason)
         if summary is not None:
-            notes += too_few_notes(summary)
+            notes = graded_notes(summary, reason)
+        else:
+            notes = [GradedNote(NoteGrade.PROBLEM, reason)] if reason else []
         for note in dict.fromkeys(notes):
             about.setdefault(note, []).append(f"{run.dataset} on {run.model}")
     return [
-        note if len(where) == len(runs) > 1 else f"{', '.join(where)}: {note}"
-        for note, where in about.items()
+        note if len(where) == len(runs) > 1 else replace(note, text=f"{', '.join(where)}: {note.text}")
+        for note, where in sorted(about.items(), key=lambda each: _GRADES.index(each[0].grade))
     ]

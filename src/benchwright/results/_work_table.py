@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field as struct_field
 from msgspec.structs import replace
@@ -11,27 +11,37 @@ from benchwright.core import (
     STRATEGIES,
     JsonObject,
     JsonValue,
+    NoteGrade,
     Outcome,
     RunSummary,
+    rfc3339,
 )
 from benchwright.results._benchmarks import recorded_benchmark
+from benchwright.results._clusters import Clusters, ScoreColumns
+from benchwright.results._comparing import disagreements
 from benchwright.results._figures import (
     METRIC_NAMES,
+    GradedNote,
     averaged,
     cost_lines,
+    graded_notes,
     headline_of,
     is_fraction,
+    notes_json,
 )
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._run_page import ended
 from benchwright.results._runs import RunDetails
 from benchwright.results._samples import RunSamples
 from benchwright.results._side_by_side import SideCell, side_cell
+from benchwright.results._standings import Standings, every_pair
 from benchwright.store import Store
 
 _NAMED = 3
 """The most tasks that a note names; if there are more, it gives their number."""
 _HEADINGS = ("dataset", "version", "metric", "mode")
 """The columns before the models: the first fields of a `WorkLine`."""
+_GRADES = [str(grade) for grade in NoteGrade]
 NO_METRIC = "–"
 """The metric of a run without figures."""
 
@@ -54,11 +64,13 @@ class WorkRun(Struct, frozen=True):
     """Model, dataset and number of the run."""
     details: RunDetails
     samples: RunSamples
+    found: FoundRun
+    """The run as comparisons read it."""
 
     @classmethod
     def of(cls, store: Store, task: WorkTask) -> WorkRun:
         run = store.run(task.run_id)
-        return cls(task, recorded_benchmark(store, run), RunSamples(store, run))
+        return cls(task, recorded_benchmark(store, run), RunSamples(store, run), FoundRun.of(run, store))
 
     @property
     def title(self) -> str:
@@ -80,15 +92,18 @@ class WorkLine(Struct):
     """Whether its figures are percentages."""
     lower_is_better: bool = False
     """Whether the smallest figure is the best."""
+    score: str | None = None
+    """The score of each sample that its figures are means of; None: they are not means of one score."""
+    standings: Standings | None = None
+    """Which model is the best, and which cannot be told apart from it; None: fewer than two can be compared."""
     cells: dict[str, SideCell] = struct_field(default_factory=dict)
     """By model."""
 
     @property
-    def best(self) -> float | None:
-        """The best figure of all models."""
-        chosen = min if self.lower_is_better else max
-        figures = (self.figure(cell.value) for cell in self.cells.values())
-        return chosen((figure for figure in figures if figure is not None), default=None)
+    def verdict(self) -> str:
+        """Which model is the best and whether that can be believed, in a sentence; empty if nothing can be compared."""
+        said = "" if self.standings is None else self.standings.sentence
+        return f"{self.dataset}: {said}" if said else ""
 
     def figure(self, value: float | None) -> float | None:
         """A figure of a cell, in percent if the metric is a share."""
@@ -105,28 +120,33 @@ class WorkLine(Struct):
             return "–" if cell.value is None else cell.no_interval
         return f"{self.text(cell.ci_low)} – {self.text(cell.ci_high)}{' (too few)' * cell.too_few}"
 
-    def to_json(self) -> JsonObject:
-        """`{dataset, version, metric, mode, unit, models: {name: cell}}`."""
+    def to_json(self, *, scaled: bool = True) -> JsonObject:
+        """`{dataset, version, metric, mode, unit, standings, models: {name: cell}}`. `scaled`: shares are percentages."""
         return {
             "dataset": self.dataset,
             "version": self.version,
             "metric": self.metric,
             "mode": self.mode,
-            "unit": "percent" if self.percent else "as scored",
-            "models": {model: self._cell_json(cell) for model, cell in self.cells.items()},
+            "unit": "percent" if self.percent and scaled else "share" if self.percent else "as scored",
+            "standings": None if self.standings is None else self.standings.to_json(),
+            "models": {model: self._cell_json(cell, scaled) for model, cell in self.cells.items()},
         }
 
-    def _cell_json(self, cell: SideCell) -> JsonObject:
+    def _cell_json(self, cell: SideCell, scaled: bool) -> JsonObject:
         """Unrounded, with the run."""
+        value, low, high = (
+            self.figure(each) if scaled else each for each in (cell.value, cell.ci_low, cell.ci_high)
+        )
         return {
-            "value": self.figure(cell.value),
-            METRIC_NAMES["ci_low"]: self.figure(cell.ci_low),
-            METRIC_NAMES["ci_high"]: self.figure(cell.ci_high),
+            "value": value,
+            METRIC_NAMES["ci_low"]: low,
+            METRIC_NAMES["ci_high"]: high,
             "n": cell.n,
             "samples": cell.evaluated,
             "failed": cell.failed,
             "outcomes": dict(cell.outcomes) or None,
             "run_id": cell.run_id,
+            "leading": None if self.standings is None else cell.run_id in self.standings.leading,
             "remark": cell.remark or None,
         }
 
@@ -159,29 +179,42 @@ class WorkTable(Struct, frozen=True):
     """Rows."""
     runs: tuple[WorkRun, ...]
     """Every run, under a unique name."""
-    notes: tuple[str, ...]
-    """Notes on the numbers, each once."""
+    notes: tuple[GradedNote, ...]
+    """Notes on the numbers, each once, the gravest first."""
 
     @classmethod
     def of(cls, runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
         """One line for each dataset, prompt and metric, in the order of the runs."""
         lines: dict[tuple[str, str, str, str], WorkLine] = {}
-        about: dict[str, list[str]] = {}
+        about: dict[GradedNote, list[str]] = {}
         shown = list(_with_own_names(runs))
         for run in shown:
             details, summary = run.details, run.details.result
             facts = STRATEGIES.get(str(details.manifest.get("strategy")))
             mode = "–" if facts is None else facts.mode
-            for metric, percent, cell in _cells(run.task.model, details, summary):
+            for metric, percent, score, cell in _cells(run.task.model, details, summary):
                 key = (run.task.dataset, details.prompt_version, metric, mode)
-                line = lines.setdefault(key, WorkLine(*key, percent=percent))
+                line = lines.setdefault(key, WorkLine(*key, percent=percent, score=score))
                 line.cells[run.task.model] = cell
                 line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
-            for note in summary.notes if summary else ():
+            for note in graded_notes(summary, details.run.error or "") if summary else ():
                 about.setdefault(note, []).append(run.title)
         models = tuple(dict.fromkeys(run.task.model for run in runs))
-        named = [_named_note(note, where, len(runs)) for note, where in about.items()]
-        return cls(models, _joined(list(lines.values())), tuple(shown), (*notes, *named))
+        named = [
+            replace(note, text=_named_note(note.text, where, len(runs))) for note, where in about.items()
+        ]
+        known = [*(GradedNote(NoteGrade.INFORMATION, note) for note in notes), *named]
+        known.sort(key=lambda note: _GRADES.index(note.grade))
+        joined = _joined(list(lines.values()))
+        found = {run.details.run.id: run.found for run in shown}
+        for line in joined:
+            line.standings = _standings(line, found)
+        return cls(models, joined, tuple(shown), tuple(known))
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Of each dataset: which model is the best, and whether that can be believed."""
+        return tuple(line.verdict for line in self.lines if line.verdict)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -202,17 +235,22 @@ class WorkTable(Struct, frozen=True):
         return (self.headings, main), (tuple(_FIGURE_COLUMNS), based)
 
     def to_json(self) -> JsonObject:
-        """`{models, lines, notes}`."""
+        """`{models, verdicts, lines, notes}`."""
         lines: list[JsonValue] = [line.to_json() for line in self.lines]
-        return {"models": list(self.models), "lines": lines, "notes": list(self.notes)}
+        return {
+            "models": list(self.models),
+            "verdicts": list(self.verdicts),
+            "lines": lines,
+            "notes": notes_json(self.notes),
+        }
 
     def page(self) -> JsonObject:
         """Everything that the page of a suite shows: the table, with its intervals in words, and how its runs ended."""
         lines: list[JsonValue] = [
             {
-                **line.to_json(),
-                "best": line.best,
-                "intervals": {model: line.interval(cell) for model, cell in line.cells.items()},
+                **line.to_json(scaled=False),
+                "too_few": {model: cell.too_few for model, cell in line.cells.items()},
+                "no_interval": {model: cell.no_interval for model, cell in line.cells.items()},
             }
             for line in self.lines
         ]
@@ -223,11 +261,39 @@ class WorkTable(Struct, frozen=True):
             there = summary is not None and summary.evaluated
             why = "" if there else recorded.error or recorded.status
             runs.append(
-                {"title": run.title, "why": why, "outcomes": ended(summary) if summary and there else []}
+                {
+                    "id": recorded.id,
+                    "title": run.title,
+                    "status": recorded.status,
+                    "started_at": rfc3339(recorded.created_at),
+                    "why": why,
+                    "outcomes": ended(summary) if summary and there else [],
+                }
             )
             if summary is not None and (spent := cost_lines(summary.cost)):
                 costs.append([run.title, [*spent]])
         return {**self.to_json(), "lines": lines, "runs": runs, "costs": costs}
+
+
+def _standings(line: WorkLine, found: Mapping[int, FoundRun]) -> Standings | None:
+    """Every pair of models on a dataset, tested on the rows that both have. Runs that are partial, or have too many failures, are left
+    out; runs on other data, or scored by other rules, are not compared."""
+    compared = {
+        cell.run_id: cell.model for cell in line.cells.values() if cell.value is not None and not cell.remark
+    }
+    if line.score is None or len(compared) < 2:
+        return None
+    clusters, columns = Clusters(), {run: ScoreColumns() for run in compared}
+    for run, column in columns.items():
+        clusters.read(found[run].samples, column)
+
+    def why_not(a: int, b: int) -> str:
+        reasons = list(disagreements(found[a].run, found[b].run))
+        return f"the runs {' and '.join(reasons)}" if reasons else ""
+
+    less = line.lower_is_better
+    pairs = every_pair(columns, line.score, less=less, why_not=why_not)
+    return Standings(compared, line.metric, pairs, less)
 
 
 def _outcome(cell: SideCell, outcome: str) -> str:
@@ -271,18 +337,19 @@ def _named_note(note: str, where: Sequence[str], runs: int) -> str:
 
 def _cells(
     model: str, details: RunDetails, summary: RunSummary | None
-) -> Iterator[tuple[str, bool, SideCell]]:
-    """Metric, whether it is a share, and figure."""
+) -> Iterator[tuple[str, bool, str | None, SideCell]]:
+    """Metric, whether it is a share, the score of samples that it is the mean of, and figure."""
     run = details.run
     name = None if summary is None else headline_of(summary)
     if summary is None or name is None:
         why = run.error or run.status if summary is None else summary.unscored or "no sample gave a score"
-        yield NO_METRIC, True, side_cell(model, run.id, summary, None, remark=why)
+        yield NO_METRIC, True, None, side_cell(model, run.id, summary, None, remark=why)
         return
     metric = summary.metrics[name]
     share = is_fraction(metric)
     shown = averaged(name if share else f"{name} (not in percent)", summary.repeats)
     over = {figure: metrics[name] for figure, metrics in summary.over_repeats.items() if name in metrics}
     remark = "" if summary.comparable else "partial" if summary.partial else "not comparable"
-    for title, found in ((shown, metric), *over.items()):
-        yield title, share, side_cell(model, run.id, summary, found, remark=remark)
+    yield shown, share, name, side_cell(model, run.id, summary, metric, remark=remark)
+    for title, found in over.items():
+        yield title, share, None, side_cell(model, run.id, summary, found, remark=remark)

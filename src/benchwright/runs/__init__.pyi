@@ -53,6 +53,7 @@ from benchwright.runs._session import Session as Session
 from benchwright.runs._slices import slices as slices
 from benchwright.runs._suites.names import command_suite as command_suite, origins as origins
 from benchwright.runs._suites.pairs import Pairs as Pairs
+from benchwright.runs._suites.recorded import recorded_suite as recorded_suite
 from benchwright.runs._suites.result import PairResult as PairResult, SuiteResult as SuiteResult
 from benchwright.runs._suites.run import (
     DEFAULT_WORK_DIR as DEFAULT_WORK_DIR,

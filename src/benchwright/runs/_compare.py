@@ -27,6 +27,7 @@ from benchwright.results import (
     folder_run,
     holds,
     kind_of,
+    plural,
     title_of,
 )
 from benchwright.runs._resolve import check_run
@@ -81,7 +82,7 @@ def compare_runs(
     """
     if not 2 <= len(runs) <= MOST_RUNS:
         raise UsageError(
-            f"{len(runs)} runs cannot be compared; name 2 to {MOST_RUNS} (see: benchwright list)"
+            f"a comparison needs 2 to {MOST_RUNS} runs, and {plural(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} named (see: benchwright list)"
         )
     options = replace(options, harmless=harmless_settings())
     if store is not None:

@@ -9,10 +9,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.core import NotFoundError, UsageError, write_whole
-from benchwright.reports import load_report, run_report, workflow_report, write_comparison
-from benchwright.results import ComparisonOptions, LoadView, WorkflowDetails, kind_of
+from benchwright.reports import load_report, run_report, suite_report, workflow_report, write_comparison
+from benchwright.results import ComparisonOptions, LoadView, WorkflowDetails, kind_of, suite_table
 from benchwright.runs._compare import compare_runs
 from benchwright.runs._result import recorded
+from benchwright.runs._suites.recorded import recorded_suite
 from benchwright.store import RunRecord, Store
 
 
@@ -28,8 +29,8 @@ class WrittenReport(Struct, frozen=True):
 def write_report(
     store: Store | None, runs: Sequence[str], path: Path, *, force: bool = False, workspace: str | None = None
 ) -> WrittenReport:
-    """Write a page that needs no server: of one run of any kind, or of two to eight compared, as `compare -o` writes it. The file is complete
-    or absent.
+    """Write a page that needs no server: of one run of any kind, of a suite, or of two to eight runs compared, as `compare -o` writes it. The
+    file is complete or absent.
 
     Raises NotFoundError for a run that does not exist, and UsageError for one without a result and for runs that cannot be
     compared.
@@ -44,6 +45,18 @@ def write_report(
         raise UsageError("--force is for runs that are compared: name two to eight, or leave it out")
     if store is None:
         raise NotFoundError(f"no run {runs[0]!r}: there are no runs here yet. See: benchwright list")
+    if (suite := recorded_suite(store, runs[0])) is not None:
+        table = suite_table(store, suite)
+        with _said(path):
+            write_whole(
+                path,
+                suite_report(
+                    table, f"Suite {suite}", "The same figures: benchwright export SUITE -o suite.csv"
+                ),
+            )
+        missing = [each.title for each in table.runs if each.details.result is None]
+        problem = f"there is no result of {', '.join(missing)}" if missing else None
+        return WrittenReport(tuple(each.task.run_id for each in table.runs), problem)
     run = recorded(store, runs[0])
     page = _page(store, run)
     with _said(path):

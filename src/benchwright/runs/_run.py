@@ -166,6 +166,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "model_notes": (*model.notes, *_load_notes(model)),
         "variables": dict(target.variables) or None,
         "parallelism": model.parallelism,
+        "model_name": _demo_name(options, model),
         # A recorded address overrides a model that the file names, but not a profile.
         "configured": tuple(n for n, v in target.defaults.items() if n != "model" or v in PROFILES) or None,
     }
@@ -186,6 +187,16 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         generation=model.generation,
         **{name: value for name, value in values.items() if value is not None},
     )
+
+
+def _demo_name(options: RunOptions, model: ChosenModel) -> str | None:
+    """The name of a demo model that differs from the usual one: all of them have the id `demo`. None: the id says which model it is."""
+    if model.endpoint.kind != "demo":
+        return None
+    if options.model not in (None, model.endpoint.model_id):
+        return options.model
+    skill = options.demo_skill
+    return None if skill is None else f"{model.endpoint.model_id} (skill {skill:g})"
 
 
 def uses_cache(chosen: bool | None) -> bool:

@@ -255,6 +255,10 @@ class RunBody(Struct, frozen=True):
     target: str
     model: str | None
     model_name: str | None
+    suite: str | None
+    """The suite that the run is part of."""
+    dataset_name: str | None
+    """The dataset's name in the suite."""
     rescored_from: int | None
     demo: bool
     status: str
@@ -309,7 +313,7 @@ class RunPage(Struct, frozen=True):
     histories: dict[str, list[HistoryPoint]]
     """The headlines of the last runs of each name on this page, oldest first: those with the metric of the newest one."""
     choices: dict[str, list[str]]
-    """The values of all runs, by which they can be filtered: `name`, `model`, `tag`, `data`."""
+    """The values of all runs, by which they can be filtered: `name`, `model`, `suite`, `tag`, `data`."""
 
 
 class LiveRuns(Struct, frozen=True):

@@ -98,6 +98,10 @@ class Catalogue:
         more = start + len(shown) < len(found)
         return shown, shown[-1].id if more else None, len(found)
 
+    def of_suite(self, name: str) -> list[int]:
+        """The numbers of the runs of a suite, newest first."""
+        return sorted((run_id for run_id, body in self._bodies.items() if body.suite == name), reverse=True)
+
     def histories(self, shown: list[RunBody]) -> dict[str, list[HistoryPoint]]:
         """The headlines of the last runs of each name that is shown: those with the metric of the newest one."""
         names = {body.name for body in shown if body.headline and "value" in body.headline}
@@ -120,10 +124,11 @@ class Catalogue:
         for body in self._bodies.values():
             found["name"].add(body.name)
             found["model"].update(each for each in (body.model, body.model_name) if each)
+            found["suite"].update([body.suite] if body.suite else [])
             found["tag"].update(f"{name}={value}" for name, value in (body.tags or {}).items())
             if body.data:
                 found["data"].add(body.data["hash"])
-        return {field: sorted(found[field]) for field in ("name", "model", "tag", "data")}
+        return {field: sorted(found[field]) for field in ("name", "model", "suite", "tag", "data")}
 
 
 def is_live(body: RunBody) -> bool:
@@ -133,7 +138,7 @@ def is_live(body: RunBody) -> bool:
 
 
 def _passes(body: RunBody, query: Mapping[str, Any]) -> bool:
-    for field in ("kind", "name", "status"):
+    for field in ("kind", "name", "status", "suite"):
         if query[field] is not None and getattr(body, field) != query[field]:
             return False
     if query["model"] is not None and query["model"] not in (body.model, body.model_name):
@@ -153,7 +158,7 @@ def _words(body: RunBody) -> str:
     tags = " ".join(f"{name}={value}" for name, value in (body.tags or {}).items())
     data = "" if body.data is None else f"{body.data['name']} {body.data['hash']}"
     headline = "" if body.headline is None else str(body.headline.get("name", ""))
-    parts = (f"#{body.id}", body.name, body.model, body.model_name, body.target, body.status, body.kind, headline, tags, data)  # fmt: skip
+    parts = (f"#{body.id}", body.name, body.model, body.model_name, body.suite, body.target, body.status, body.kind, headline, tags, data)  # fmt: skip
     return " ".join(filter(None, parts)).lower()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchwright.core import JsonObject
-from benchwright.results import ComparisonOptions, History, Slices, run_history, run_slices
+from benchwright.results import ComparisonOptions, History, Slices, run_history, run_slices, suite_document
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
@@ -61,5 +61,26 @@ async def get_history(state: ServerState, call: RestCall) -> History:
     def read(store: Store) -> History:
         harmless = state.acts.harmless_settings()
         return run_history(store, query["name"], harmless, after=query["after"], limit=query["limit"])
+
+    return await state.read(read)
+
+
+async def get_suite(state: ServerState, call: RestCall) -> JsonObject:
+    """Get a suite: the newest run of each model on each dataset, and which models are the best by paired tests."""
+    name = call.query["name"]
+    if not name:
+        raise Refusal(422, "invalid", "name is missing", "name a suite, as its file is called: ?name=nightly")
+
+    def read(store: Store) -> JsonObject:
+        state.catalogue.refresh(store)
+        numbers = state.catalogue.of_suite(name)
+        runs = [store.run(number) for number in numbers]
+        question = ("suite", name, *((run.id, run.finished_at) for run in runs))
+        known: JsonObject | None = state.answers.get(question)
+        if known is None:
+            known = suite_document(store, name, runs or None)
+            if all(run.finished_at is not None for run in runs):
+                state.answers.keep(question, known)
+        return known
 
     return await state.read(read)

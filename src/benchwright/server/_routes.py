@@ -56,6 +56,7 @@ _AFTER = Query("after", int, None, "start after this number: `next` of the previ
 _LIMIT = Query("limit", int, 100, f"entries per page, at most {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only entries with this name")
 _NAMED = Query("name", str, None, "the name of the benchmark, load test or workflow")
+_SUITE = Query("name", str, None, "the name of the suite: its file without the ending")
 _STATUS = Query(
     "status",
     str,
@@ -102,6 +103,7 @@ _FORCE = Query("force", str, "false", "compare even if data, prompts or scorers 
 _OF_RUNS = (
     _NAME,
     Query("model", str, None, "only runs of this model, by its id or its name"),
+    Query("suite", str, None, "only runs of this suite"),
     Query("status", str, None, "only runs with this status", tuple(RUN_STATUSES)),
     Query("tag", str, None, "only runs with this tag: NAME or NAME=VALUE"),
     Query("data", str, None, "only runs on data whose hash begins so"),
@@ -205,6 +207,7 @@ REST: tuple[Route, ...] = (
     Route("GET", "/history", _READ, decisions.get_history, Json(History), query=(_NAMED, _AFTER, _LIMIT)),
     Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _METRIC, _FORCE, _LIMIT),
           refusals=(404,)),
+    Route("GET", "/suites", _READ, decisions.get_suite, AnyJson(), query=(_SUITE,), refusals=(404,)),
     Route("POST", f"{_RUN}/cancel", _FULL, acts.cancel, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
     Route("POST", f"{_RUN}/remove", _FULL, acts.remove, Json(bodies.Done), bodies.Empty, body_optional=True, refusals=(404, 409)),
     Route("POST", f"{_RUN}/bless", _FULL, acts.bless_run, Json(bodies.Done), bodies.Bless, body_optional=True, refusals=(404, 409)),

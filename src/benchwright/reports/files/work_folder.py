@@ -256,12 +256,7 @@ def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Pat
 
 def _write_summary(folder: Path, stamp: str, table: WorkTable) -> list[Path]:
     base = folder / "summary" / f"summary_{stamp}"
-    page = report_page(
-        "suite",
-        table.page(),
-        title=f"Summary of {folder.name}",
-        elsewhere=f"The same figures are in {base.name}.txt.",
-    )
+    page = suite_report(table, f"Summary of {folder.name}", f"The same figures are in {base.name}.txt.")
     contents = {
         "txt": summary_text(table).encode(),
         "csv": summary_csv(table).encode(),
@@ -270,6 +265,11 @@ def _write_summary(folder: Path, stamp: str, table: WorkTable) -> list[Path]:
         "json": summary_json(table),
     }
     return [_write(base.with_name(f"{base.name}.{ending}"), content) for ending, content in contents.items()]
+
+
+def suite_report(table: WorkTable, title: str, elsewhere: str) -> bytes:
+    """The page of a suite in one file. `elsewhere` says where people without JavaScript find its figures."""
+    return report_page("suite", table.page(), title=title, elsewhere=elsewhere)
 
 
 def _write(path: Path, content: bytes) -> Path:

@@ -21,15 +21,20 @@ from benchwright.results import (
 
 def summary_text(table: WorkTable) -> str:
     """The summary for a terminal or a mail: two tables in columns, and the notes."""
-    parts = [_columns(headings, rows) for headings, rows in table.tables()]
+    parts = ["".join(f"{printable(verdict)}\n" for verdict in table.verdicts)] if table.verdicts else []
+    parts += [_columns(headings, rows) for headings, rows in table.tables()]
     if table.notes:
-        parts.append("".join(f"note: {printable(note)}\n" for note in table.notes))
+        parts.append("".join(f"{note.label}: {printable(note.text)}\n" for note in table.notes))
     return "\n".join(parts)
 
 
 def summary_markdown(table: WorkTable) -> str:
     blocks: list[Block] = [Table(tuple(map(Heading, names)), tuple(rows)) for names, rows in table.tables()]
-    return markdown([*blocks, lines(table.notes)] if table.notes else blocks)
+    if table.verdicts:
+        blocks.insert(0, lines(table.verdicts))
+    if table.notes:
+        blocks.append(lines(f"{note.label}: {note.text}" for note in table.notes))
+    return markdown(blocks)
 
 
 def summary_csv(table: WorkTable) -> str:

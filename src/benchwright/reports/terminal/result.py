@@ -71,12 +71,8 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
     return rows
 
 
-_NOTES = {
-    NoteGrade.PROBLEM: ("problem", "red"),
-    NoteGrade.CAUTION: ("note", "yellow"),
-    NoteGrade.INFORMATION: ("note", ""),
-}
-"""The label and the style of a note of each grade."""
+NOTE_STYLES = {NoteGrade.PROBLEM: "red", NoteGrade.CAUTION: "yellow", NoteGrade.INFORMATION: ""}
+"""The style of a note of each grade."""
 
 
 def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
@@ -106,8 +102,7 @@ def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
             "yellow",
         )
     for note in view.notes:
-        label, style = _NOTES[NoteGrade(note.grade)]
-        add(label, printable(note.text), style)
+        add(note.label, printable(note.text), NOTE_STYLES[NoteGrade(note.grade)])
     if view.first_failure:
         add("failure", printable(view.first_failure), "red")
     if view.seconds is not None:

@@ -4,18 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchwright.core import printable
-from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Table, lines
+from msgspec.structs import replace
+
+from benchwright.core import NoteGrade, Outcome, printable
+from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, lines
+from benchwright.reports.terminal.result import NOTE_STYLES
 from benchwright.results import SideBySide, SideCell, SideRow
 
 
 def side_by_side_blocks(comparison: SideBySide) -> list[Block]:
-    """The whole comparison."""
+    """The whole comparison, without metrics that are equal to the headline."""
+    comparison, equal = _folded(comparison)
     return [
+        *([lines(map(printable, comparison.verdicts), "bold")] if comparison.verdicts else []),
         Fitting((_columns(comparison), _lines(comparison))),
-        lines((comparison.legend, *_outcomes(comparison)), "dim"),
-        lines((f"note: {printable(note)}" for note in comparison.notes), "yellow"),
+        lines((comparison.legend, *equal, *_outcomes(comparison)), "dim"),
+        Lines(
+            tuple(
+                ((f"{note.label}: {printable(note.text)}", NOTE_STYLES[NoteGrade(note.grade)]),)
+                for note in comparison.notes
+            )
+        ),
     ]
+
+
+def _folded(comparison: SideBySide) -> tuple[SideBySide, list[str]]:
+    """The comparison without the metrics whose figures are those of the headline for every model, and a line about them for each dataset."""
+    rows, same = [], dict[str, list[str]]()
+    headline: SideRow | None = None
+    for row in comparison.rows:
+        if row.headline:
+            headline = row
+        elif headline is not None and row.dataset == headline.dataset and _figures(row) == _figures(headline):
+            same.setdefault(row.dataset, []).append(_metric(row))
+            continue
+        rows.append(row)
+    said = [
+        f"{printable(row.dataset)}: {', '.join(same[row.dataset])}: the same as {_metric(row)}"
+        for row in rows
+        if row.headline and row.dataset in same
+    ]
+    return replace(comparison, rows=tuple(rows)), said
+
+
+def _figures(row: SideRow) -> list[tuple[float | None, float | None, float | None, int]]:
+    return [(cell.value, cell.ci_low, cell.ci_high, cell.n) for cell in row.cells]
 
 
 def _columns(comparison: SideBySide) -> Table:
@@ -80,10 +113,20 @@ def _style(cell: SideCell) -> str:
 
 
 def _outcomes(comparison: SideBySide) -> list[str]:
-    """The number of samples of each run per outcome, for all eight outcomes."""
+    """The number of samples of each run per outcome, for all eight outcomes; runs in which every sample was scored have one line."""
     cells = {(row.dataset, cell.model): cell for row in comparison.rows for cell in row.cells}
-    return [
+    told = {pair: cell for pair, cell in cells.items() if cell.ended}
+    plain = [pair for pair, cell in told.items() if cell.outcomes.get(Outcome.SCORED) == cell.evaluated > 0]
+    found = [
         printable(f"{dataset} on {model}: {cell.ended}")
-        for (dataset, model), cell in cells.items()
-        if cell.ended
+        for (dataset, model), cell in told.items()
+        if (dataset, model) not in plain
     ]
+    if not plain:
+        return found
+    which = (
+        "all runs"
+        if len(plain) == len(told)
+        else ", ".join(f"{dataset} on {model}" for dataset, model in plain)
+    )
+    return [*found, printable(f"{which}: all samples scored")]

@@ -289,6 +289,8 @@ def _plan(
         folder = artifacts_place(folder / _folder_name(name) / _folder_name(dataset.label))
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
+    if suite.path.is_file():  # a command line has no name to find its runs by
+        settings = replace(settings, suite=suite.name, dataset_name=dataset.label)
     plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
     return name, replace(plan, overwrite=bool(effective.overwrite), model=chosen)
 
@@ -296,7 +298,9 @@ def _plan(
 def _same(plan: tuple[str, Plan]) -> bytes:
     """Return a key that is equal for plans that measure the same. It includes the folder, on which relative names depend."""
     settings = plan[1].settings
-    return canonical_json(replace(settings, asked="", output_dir=None, model_name=None).to_json())
+    return canonical_json(
+        replace(settings, asked="", output_dir=None, model_name=None, dataset_name=None).to_json()
+    )
 
 
 def _folder_name(name: str) -> str:

@@ -7,8 +7,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, NotFoundError, suggest, worst_exit_code
-from benchwright.results import RunResult, SideBySide, SideRun, plural
+from benchwright.core import JsonObject, NoteGrade, NotFoundError, as_json, suggest, worst_exit_code
+from benchwright.results import (
+    GradedNote,
+    RunResult,
+    SideBySide,
+    SideRun,
+    WorkRun,
+    WorkTable,
+    WorkTask,
+    plural,
+)
 from benchwright.runs._jobs import INTERRUPTED
 from benchwright.store import Store
 
@@ -106,12 +115,14 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
         return in_notebook(self.comparison)
 
     def to_json(self) -> JsonObject:
-        """As `--json` prints it: `{suite, notes, work_folder, results, comparison, exit_code}`."""
+        """As `--json` prints it: `{suite, notes, work_folder, results, verdicts, comparison, exit_code}`."""
+        told = [GradedNote(NoteGrade.INFORMATION, note) for note in self.notes]
         return {
             "suite": self.name,
-            "notes": list(self.notes),
+            "notes": as_json([*told, *self.comparison.notes]),
             "work_folder": None if self.work_folder is None else str(self.work_folder),
             "results": [pair.to_json() for pair in self.pairs],
+            "verdicts": list(self.comparison.verdicts),
             "comparison": list(self.comparison.to_json()),
             "exit_code": self.exit_code,
         }
@@ -120,4 +131,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
 def compared(store: Store, pairs: tuple[PairResult, ...], summarizer: str | None) -> SideBySide:
     """Compare the pairs side by side, from what is recorded now."""
     runs = [SideRun(pair.model, pair.dataset, store.run(pair.run_id), pair.error) for pair in pairs]
-    return SideBySide.of(runs, all_metrics=summarizer != "headline")
+    table = WorkTable.of(
+        [WorkRun.of(store, WorkTask(pair.model, pair.dataset, pair.run_id)) for pair in pairs]
+    )
+    return SideBySide.of(runs, all_metrics=summarizer != "headline", verdicts=table.verdicts)

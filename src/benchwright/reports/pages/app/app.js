@@ -17,6 +17,7 @@ import { search } from "./search.js";
 import { servedCompare } from "./served_compare.js";
 import { servedLoad } from "./served_load.js";
 import { servedRun } from "./served_run.js";
+import { servedSuite } from "./served_suite.js";
 import { servedWorkflow } from "./served_workflow.js";
 import { slices } from "./slices.js";
 import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
@@ -38,6 +39,7 @@ const PAGES = [
   { address: /^#\/runs\/(\d+)\/slices$/, title: "Slices", show: slices },
   { address: /^#\/compare$/, title: "Comparison", show: servedCompare },
   { address: /^#\/history\/([^/]+)$/, title: "History", show: historyPage },
+  { address: /^#\/suites\/([^/]+)$/, title: "Suite", show: servedSuite },
   { address: /^#\/load\/(\d+)$/, title: "Load test", show: servedLoad, ofRun: true },
   { address: /^#\/workflows\/(\d+)$/, title: "Workflow", show: servedWorkflow, ofRun: true },
   { address: /^#\/gates\/(\d+)$/, title: "Gate", show: gate },

@@ -10,7 +10,8 @@ const KINDS = { benchmark: "benchmark", workflow: "workflow", load: "load test" 
 const STATUSES = ["queued", "running", "completed", "failed", "interrupted", "canceled"];
 const SORTS = { newest: "newest first", oldest: "oldest first", name: "by name", model: "by model", headline: "highest result first",
   failures: "most failures first", cost: "most expensive first", duration: "longest first" };
-const FIELDS = ["q", "kind", "status", "name", "model", "tag", "data", "sort"];
+const FIELDS = ["q", "kind", "status", "name", "model", "suite", "tag", "data", "sort"];
+const GROUPS = { "": "no groups", name: "grouped by name", suite: "grouped by suite" };
 const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200;
 
 /** The address of a run's page. */
@@ -18,6 +19,9 @@ export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.
 
 /** The address of the history of a name. @param {string} name */
 export const historyOf = (name) => `#/history/${encodeURIComponent(name)}`;
+
+/** The address of the page of a suite. @param {string} name */
+export const suiteOf = (name) => `#/suites/${encodeURIComponent(name)}`;
 
 /** One row per column: its heading, the name of its style, and its cell for a run.
  *  @type {[string, string, (run: any, around: any) => (Node | string | null)[]][]} */
@@ -65,6 +69,7 @@ function spark(run, points) {
 
 function model(run) {
   if (!run.model_name || run.model_name === run.model) return run.model ? [name("model", run.model)] : none();
+  if (run.model_name.split(" (")[0] === run.model) return [name("model_name", run.model_name)];
   return run.model ? [name("model_name", run.model_name), " (", name("model", run.model), ")"] : [name("model_name", run.model_name)];
 }
 
@@ -119,7 +124,7 @@ function select(field, label, options, query) {
 export async function runs({ signal, query }) {
   const asked = new URLSearchParams([...query].filter(([field]) => FIELDS.includes(field)));
   const chosen = new Set((query.get("runs") ?? "").split(",").filter(Boolean).map(Number));
-  let grouped = query.get("group") === "name", page, shown = new Map(), loading = 0;
+  let grouped = query.get("group") ?? "", page, shown = new Map(), loading = 0;
   const read = (limit, after = null) => get(`/runs?brief=true&limit=${limit}&${asked}${after === null ? "" : `&after=${after}`}`, signal);
   page = await read(AT_ONCE);
   if (query.has("follow")) await followed(page, Number(query.get("follow")), signal);
@@ -143,14 +148,15 @@ export async function runs({ signal, query }) {
     const of = (field, all) => [["", all], ...page.choices[field].map((value) => [value, field === "data" ? value.replace("sha256:", "").slice(0, 12) : value])];
     const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", id: "by-q", name: "q", placeholder: "Search runs", "aria-label": "Search runs" }));
     search.value = asked.get("q") ?? "";
-    const choices = ["name", "model", "tag", "data"].filter((field) => page.choices[field].length > 1 || asked.has(field));
+    const choices = ["name", "model", "suite", "tag", "data"].filter((field) => page.choices[field].length > (field === "suite" ? 0 : 1) || asked.has(field));
     const fields = [
       select("kind", "Kind", [["", "all kinds"], ...Object.entries(KINDS)], asked),
       select("status", "Status", [["", "every status"], ...STATUSES.map((each) => /** @type {[string, string]} */ ([each, each]))], asked),
-      ...choices.map((field) => select(field, field, of(field, { name: "all names", model: "all models", tag: "all tags", data: "all data" }[field]), asked)),
+      ...choices.map((field) => select(field, field, of(field, { name: "all names", model: "all models", suite: "all suites", tag: "all tags", data: "all data" }[field]), asked)),
       select("sort", "Order", Object.entries(SORTS), asked),
     ];
-    const group = h("button", { type: "button", id: "by-group", "aria-pressed": String(grouped), onclick: () => { grouped = !grouped; group.setAttribute("aria-pressed", String(grouped)); note(true); draw(); } }, "Group by name");
+    const group = select("group", "Groups", Object.entries(GROUPS).filter(([by]) => by !== "suite" || page.choices.suite.length), query);
+    group.addEventListener("change", () => { grouped = group.value; note(true); draw(); });
     let waiting = 0;
     search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => set("q", search.value.trim(), false), SETTLE_MS); });
     for (const field of fields) field.addEventListener("change", () => set(field.name, field.value, true));
@@ -160,7 +166,7 @@ export async function runs({ signal, query }) {
   /** Put the state of the page into its address. @param {boolean} step whether the back button returns here */
   function note(step) {
     const state = new URLSearchParams(asked);
-    if (grouped) state.set("group", "name");
+    if (grouped) state.set("group", grouped);
     if (chosen.size) state.set("runs", [...chosen].join(","));
     const address = `#/runs${state.size ? `?${state}` : ""}`;
     history[step ? "pushState" : "replaceState"](null, "", address);
@@ -193,9 +199,9 @@ export async function runs({ signal, query }) {
   function draw() {
     around.histories = page.histories;
     const next = new Map(), rows = [];
-    const order = grouped ? [...Map.groupBy(page.runs, (run) => run.name)] : [[null, page.runs]];
+    const order = grouped ? [...Map.groupBy(page.runs, (run) => run[grouped] ?? "")] : [[null, page.runs]];
     for (const [group, of] of order) {
-      if (group !== null) rows.push(h("tr", { class: "group", role: "row" }, h("th", { colspan: COLUMNS.length, role: "rowheader" }, h("bdi", {}, group), ` (${count(of.length)})`)));
+      if (group !== null) rows.push(h("tr", { class: "group", role: "row" }, h("th", { colspan: COLUMNS.length, role: "rowheader" }, groupName(group), ` (${count(of.length)})`)));
       for (const run of of) {
         const text = JSON.stringify([run, page.histories[run.name]]), before = shown.get(run.id);
         const element = before?.text === text ? before.element : row(run, around);
@@ -217,6 +223,12 @@ export async function runs({ signal, query }) {
     older.textContent = asked.has("sort") ? "Show more runs" : "Show older runs";
     table.classList.toggle("costless", !page.runs.some((run) => run.cost?.amount));
     compared();
+  }
+
+  /** @param {string} group */
+  function groupName(group) {
+    if (group === "") return h("span", { class: "dim" }, "in no suite");
+    return grouped === "suite" ? h("a", { href: suiteOf(group) }, h("bdi", {}, group)) : h("bdi", {}, group);
   }
 
   function compared() {
