@@ -265,11 +265,11 @@ def test_scoring_later_needs_no_server_not_even_for_the_name_of_its_model(folder
     assert json.loads(results.read_text(encoding="utf-8"))["n"] == 2
 
 
-def test_workflows_have_nothing_to_score_or_export(folder: Path, said: Any) -> None:
+def test_workflows_have_nothing_to_score_and_steps_to_export(folder: Path, said: Any) -> None:
     store = open_store(Workspace(folder))
     created_workflow(store, "flow")
     store.close()
-    for command in ("rescore", "export"):
-        code, shown = said(command, "1")
-        assert code == 2
-        assert "run 1 is a workflow" in shown
+    code, shown = said("rescore", "1")
+    assert code == 2
+    assert "run 1 is a workflow" in shown
+    assert said("export", "1", "-o", "steps.csv")[0] == 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from benchwright.cli._commands import EXPORT_FORMATS, either
 from benchwright.cli._flags import add_accept_cached, add_workspace, existing_store
@@ -14,9 +15,8 @@ from benchwright.config import Setting
 from benchwright.core import expand_home
 
 if TYPE_CHECKING:
-    from benchwright.perf import Requests
-    from benchwright.results import RunDetails, RunSamples
-    from benchwright.store import RunRecord
+    from benchwright.results import LoadView, WorkflowDetails, WorkTable
+    from benchwright.store import RunRecord, Store
 
 _FORMAT = Setting(
     "format",
@@ -27,7 +27,10 @@ _FORMAT = Setting(
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+",
+        help='number, "last", benchmark name, folder (see: list), or suite; two to eight runs are compared',
+    )  # fmt: skip
     parser.add_argument("--format", type=value_of(_FORMAT), metavar="FORMAT", help=_FORMAT.meaning)
     parser.add_argument(
         "-o",
@@ -48,20 +51,26 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="with --baseline: also export a run that is partial or not comparable",
+        help="with --baseline: also export a run that is partial or not comparable; of several runs: compare them even if data, prompts or scorers differ",
     )
     add_accept_cached(parser, "with --baseline: ")
     add_workspace(parser)
-    parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
+    parser.example(
+        "benchwright export last",
+        "benchwright export 12 --format csv -o - | head",
+        "benchwright export suite.toml -o suite.xlsx",
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Write the samples of a run; JSON: `{"file", "format", "samples"}`."""
-    from benchwright.core import NotFoundError, UsageError, kind_title
-    from benchwright.reports import TEXT_FORMATS, exported_lines
-    from benchwright.results import kind_of
+    """Write the samples of a run, the requests of a load test, the steps of a workflow, the figures of a suite, or a comparison; JSON:
+    `{"file", "format", "samples" | "requests" | "steps" | "figures" | "runs"}`."""
+    from benchwright.core import NotFoundError, UsageError
+    from benchwright.results import kind_of, suite_table
+    from benchwright.runs import recorded_suite
     from benchwright.store import named_run
 
+    name = arguments.runs[0]
     if arguments.baseline is not None:
         return _export_baseline(arguments, output)
     if arguments.output == "-" and output.as_json:
@@ -69,40 +78,158 @@ def execute(arguments: Namespace, output: Output) -> int:
             "--json and -o - both use standard output; leave one of them out, or name a file: -o FILE"
         )
     for flag in ("force", "accept_cached"):
-        if getattr(arguments, flag):
+        if getattr(arguments, flag) and not (flag == "force" and len(arguments.runs) > 1):
             raise UsageError(
                 f"--{flag.replace('_', '-')} is for baselines: add --baseline PATH, or leave it out"
             )
+    if len(arguments.runs) > 1:
+        return _export_comparison(arguments, output)
     with existing_store(arguments) as store:
         if store is None:
-            raise NotFoundError(
-                f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
-            )
-        run = named_run(store, arguments.run)
-        if (requests_of := kind_of(run).requests) is not None:
-            code = _export_requests(arguments, output, run.id, run.name, requests_of(store, run.id))
-            return code or _complete(run, output)
-        samples_of = kind_of(run).samples
-        if samples_of is None:
+            raise NotFoundError(f"no run {name!r}: there are no runs here yet. See: benchwright list")
+        if (suite := recorded_suite(store, name)) is not None:
+            return _write(arguments, output, suite, _suite(suite_table(store, suite)), f"suite {suite}")
+        run = named_run(store, name)
+        code = _write(
+            arguments, output, f"{run.name}-{run.id}", _PARTS[kind_of(run).unit](store, run), f"run {run.id}"
+        )
+    return code or _complete(run, output)
+
+
+class _Part(NamedTuple):
+    """What is exported of one thing."""
+
+    noun: str
+    """What is counted."""
+    formats: tuple[str, ...]
+    """The formats that it can be written in."""
+    lines: Callable[[str, bool], Iterable[str]]
+    """Its lines, by format and whether CSV cells stay unchanged."""
+    write: Callable[[Path, str, bool], int]
+    """Writes a file and returns the number."""
+
+
+_ALL = tuple(EXPORT_FORMATS)
+_NO_PARQUET = tuple(name for name in _ALL if name != "parquet")
+
+
+def _samples(store: Store, run: RunRecord) -> _Part:
+    from benchwright.reports import export_samples, exported_lines
+    from benchwright.results import kind_of
+
+    samples_of = kind_of(run).samples
+    assert samples_of is not None
+    details, samples = samples_of(store, run)
+    return _Part(
+        "samples",
+        _ALL,
+        lambda format, raw: exported_lines(details, samples, format, raw=raw),
+        lambda path, format, raw: export_samples(details, samples, path, format, raw=raw),
+    )
+
+
+def _requests(store: Store, run: RunRecord) -> _Part:
+    from benchwright.reports import export_load, export_requests, request_lines
+    from benchwright.results import kind_of
+
+    row = kind_of(run)
+    assert row.requests is not None
+    requests = row.requests(store, run.id)
+
+    def write(path: Path, format: str, raw: bool) -> int:
+        if format == "xlsx":
+            return export_load(cast("LoadView", row.details(store, run)), requests, path)
+        return export_requests(requests, path, format, raw=raw)
+
+    return _Part("requests", _ALL, lambda format, raw: request_lines(requests, format, raw=raw), write)
+
+
+def _steps(store: Store, run: RunRecord) -> _Part:
+    from benchwright.reports import export_workflow, step_rows, table_lines
+    from benchwright.results import kind_of
+
+    view = cast("WorkflowDetails", kind_of(run).details(store, run))
+    return _Part(
+        "steps",
+        _NO_PARQUET,
+        lambda format, raw: table_lines(step_rows(view), format, raw=raw),
+        lambda path, format, raw: export_workflow(view, path, format, raw=raw),
+    )
+
+
+def _suite(table: WorkTable) -> _Part:
+    from benchwright.reports import export_suite, suite_rows, table_lines
+
+    return _Part(
+        "figures",
+        _NO_PARQUET,
+        lambda format, raw: table_lines(suite_rows(table), format, raw=raw),
+        lambda path, format, raw: export_suite(table, path, format, raw=raw),
+    )
+
+
+_PARTS = {"samples": _samples, "requests": _requests, "steps": _steps}
+"""What is exported of a run, by what its kind counts."""
+
+
+def _write(arguments: Namespace, output: Output, name: str, part: _Part, title: str) -> int:
+    """Write one thing to the file, or to standard output."""
+    from benchwright.core import UsageError, clause
+    from benchwright.reports import TEXT_FORMATS
+
+    kind = arguments.format or _kind_of(arguments.output)
+    if kind not in part.formats:
+        raise UsageError(
+            f"{part.noun} are written as {either(part.formats)}, not as {kind}; name another file with -o FILE"
+        )
+    if arguments.output == "-":
+        if kind not in TEXT_FORMATS:
             raise UsageError(
-                f"run {run.id} is {kind_title(run.kind)} and has no samples. See: benchwright show {run.id}"
+                f"{kind} cannot be written to standard output; name a file: -o {part.noun}.{kind}"
             )
-        details, samples = samples_of(store, run)
-        kind = arguments.format or _kind_of(arguments.output)
-        if arguments.output == "-":
-            if kind not in TEXT_FORMATS:
-                raise UsageError(
-                    f"{kind} cannot be written to standard output; name a file: -o samples.{kind}"
-                )
-            output.stream(exported_lines(details, samples, kind, raw=arguments.raw))
-            return _complete(run, output)
-        path = expand_home(arguments.output or f"{run.name}-{run.id}.{kind}")
-        count = _write(details, samples, path, kind, raw=arguments.raw)
+        output.stream(part.lines(kind, arguments.raw))
+        return 0
+    path = expand_home(arguments.output or f"{name}.{kind}")
+    try:
+        count = part.write(path, kind, arguments.raw)
+    except ValueError as error:
+        raise UsageError(
+            f"{path} cannot be written: {clause(error)}; choose another format with -o FILE.parquet"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
     if output.as_json:
-        output.json({"file": str(path), "format": kind, "samples": count})
+        output.json({"file": str(path), "format": kind, part.noun: count})
     else:
-        output.line(f"wrote {count:,} samples of run {run.id} to {path}")
-    return _complete(run, output)
+        output.line(f"wrote {count:,} {part.noun} of {title} to {path}")
+    return 0
+
+
+def _export_comparison(arguments: Namespace, output: Output) -> int:
+    """Compare runs and write that, with every sample that changed, as `compare -o FILE --all` does."""
+    from benchwright.core import UsageError
+    from benchwright.reports import COMPARISON_FORMATS, write_comparison
+    from benchwright.results import ComparisonOptions
+    from benchwright.runs import compare_runs
+
+    known = [*COMPARISON_FORMATS, ".xlsx"]
+    path = expand_home(arguments.output or f"comparison.{arguments.format or 'xlsx'}")
+    if arguments.output == "-" or path.suffix.lower() not in known:
+        raise UsageError(
+            f"{len(arguments.runs)} runs are exported as a comparison; name a file that ends in {', '.join(known)}: -o comparison.xlsx"
+        )
+    view = compare_runs(
+        arguments.runs, ComparisonOptions(force=arguments.force, listed=None), workspace=arguments.workspace
+    )
+    try:
+        write_comparison(view, path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
+    if output.as_json:
+        output.json({"file": str(path), "format": path.suffix[1:], "runs": [side.id for side in view.runs]})
+    else:
+        output.line(f"wrote the comparison of {len(view.runs)} runs to {path}")
+    return 0 if view.comparable else 3
 
 
 def _complete(run: RunRecord, output: Output) -> int:
@@ -118,10 +245,12 @@ def _export_baseline(arguments: Namespace, output: Output) -> int:
     from benchwright.core import UsageError
     from benchwright.runs import export_baseline
 
+    if len(arguments.runs) > 1:
+        raise UsageError("a baseline is one run; name one")
     if arguments.output is not None or arguments.format is not None:
         raise UsageError("--baseline PATH names the file itself; leave out -o and --format")
     file, count, checksum = export_baseline(
-        arguments.run,
+        arguments.runs[0],
         arguments.baseline,
         force=arguments.force,
         accept_cached=arguments.accept_cached,
@@ -131,27 +260,6 @@ def _export_baseline(arguments: Namespace, output: Output) -> int:
         output.json({"file": str(file), "format": "baseline", "samples": count, "sha256": checksum})
     else:
         output.line(f"wrote a baseline of {count:,} samples to {file} (sha256 {checksum[:12]})")
-    return 0
-
-
-def _export_requests(arguments: Namespace, output: Output, run: int, name: str, requests: Requests) -> int:
-    """The requests of a load test; JSON: `{"file", "format", "requests"}`."""
-    from benchwright.core import UsageError
-    from benchwright.reports import export_requests, request_lines
-
-    kind = arguments.format or _kind_of(arguments.output)
-    if arguments.output == "-":
-        output.stream(request_lines(requests, kind, raw=arguments.raw))
-        return 0
-    path = expand_home(arguments.output or f"{name}-{run}.{kind}")
-    try:
-        count = export_requests(requests, path, kind, raw=arguments.raw)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
-    if output.as_json:
-        output.json({"file": str(path), "format": kind, "requests": count})
-    else:
-        output.line(f"wrote {count:,} requests of run {run} to {path}")
     return 0
 
 
@@ -170,17 +278,3 @@ def _kind_of(written: str | None) -> str:
             f"{written}: samples are written as {known}.{near} Or name the format: --format jsonl"
         )
     return ending
-
-
-def _write(details: RunDetails, samples: RunSamples, path: Path, kind: str, *, raw: bool) -> int:
-    from benchwright.core import UsageError, clause
-    from benchwright.reports import export_samples
-
-    try:
-        return export_samples(details, samples, path, kind, raw=raw)
-    except ValueError as error:
-        raise UsageError(
-            f"{path} cannot be written: {clause(error)}; choose another format with -o FILE.parquet"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None

@@ -32,6 +32,14 @@ from benchwright.reports.files.run_files import (
     write_run_config as write_run_config,
     write_run_files as write_run_files,
 )
+from benchwright.reports.files.sheets import (
+    export_load as export_load,
+    export_suite as export_suite,
+    export_workflow as export_workflow,
+    step_rows as step_rows,
+    suite_rows as suite_rows,
+    table_lines as table_lines,
+)
 from benchwright.reports.files.verdict_documents import (
     junit as junit,
     markdown as markdown,

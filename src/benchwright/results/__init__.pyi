@@ -28,6 +28,7 @@ from benchwright.results._figures import (
     duration as duration,
     figures_of as figures_of,
     figures_to_show as figures_to_show,
+    graded_notes as graded_notes,
     headline_of as headline_of,
     interval_of as interval_of,
     is_fraction as is_fraction,

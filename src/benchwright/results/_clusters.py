@@ -32,6 +32,8 @@ class SampleTexts(NamedTuple):
 
     prompt: str | None
     reply: str | None
+    row: bytes | None = None
+    """The row of the data as JSON, if it is known."""
 
 
 class SampleReader(Protocol):

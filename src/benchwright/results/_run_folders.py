@@ -360,11 +360,13 @@ def _texts(files: Artifacts, keys: Collection[tuple[int, int]]) -> dict[tuple[in
     found = {}
     with files.open(RunFile.SAMPLES) as data, pq.ParquetFile(data) as file:
         for batch in file.iter_batches(
-            batch_size=1000, columns=["sample_id", "repeat", "prompt", "response"]
+            batch_size=1000, columns=["sample_id", "repeat", "prompt", "response", "metadata"]
         ):
-            for row, repeat, *texts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for row, repeat, prompt, reply, content in zip(
+                *(column.to_pylist() for column in batch.columns), strict=True
+            ):
                 if (row, repeat) in keys:
-                    found[row, repeat] = SampleTexts(*texts)
+                    found[row, repeat] = SampleTexts(prompt, reply, content and content.encode())
     return found
 
 

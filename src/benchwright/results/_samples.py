@@ -268,7 +268,7 @@ class StoreSamples:
         rows = sorted({row for row, _ in keys})
         views = (view for row in rows for view in sample_views(self._store, self._run_id, row))
         return {
-            (view.sample_id, view.repeat): SampleTexts(view.prompt, view.response)
+            (view.sample_id, view.repeat): SampleTexts(view.prompt, view.response, view.metadata)
             for view in views
             if (view.sample_id, view.repeat) in keys
         }

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import UsageError, encode_json, known_secrets, p_text, printable, replacing
-from benchwright.reports.files.export import write_workbook
+from benchwright.core import UsageError, encode_json, known_secrets, load_json, p_text, printable, replacing
+from benchwright.reports.files.export import plain_cell
+from benchwright.reports.files.workbook import write_workbook
 from benchwright.results import Comparison, ManyRuns, number, without_formula
 
 _HEADINGS = (
     "metric", "run_a", "model_a", "run_b", "model_b", "value_a", "value_b", "pairs", "mean_a", "mean_b",
-    "difference", "ci_low", "ci_high", "wins", "losses", "ties", "p_adjusted", "significant",
+    "difference", "ci_low", "ci_high", "wins", "losses", "ties", "p_adjusted", "significant", "column", "slice",
 )  # fmt: skip
 _SAMPLES = (
     "run_a",
@@ -82,7 +83,7 @@ def _latex(view: ManyRuns) -> bytes:
         r"\midrule",
     ]
     for row in list(_differences(view))[1:]:
-        cells = dict(zip(_HEADINGS, _clean(row), strict=True))
+        cells = dict(zip(_HEADINGS, _clean(row), strict=False))
         # The means of the rows that both runs have, so that the difference is theirs.
         means = ("value_a", "value_b") if cells["pairs"] is None else ("mean_a", "mean_b")
         known = [_number(cells[name]) for name in (*means, "difference")]
@@ -90,7 +91,8 @@ def _latex(view: ManyRuns) -> bytes:
             "--" if cells["ci_low"] is None else f"{_number(cells['ci_low'])} to {_number(cells['ci_high'])}"
         )
         p_value = "--" if cells["p_adjusted"] is None else f"${p_text(cells['p_adjusted'])}$"
-        names = [latex(str(cells["metric"])), latex(f"{cells['run_b']} vs. {cells['run_a']}")]
+        part = f" ({cells['column']} = {cells['slice']})" if cells.get("column") else ""
+        names = [latex(f"{cells['metric']}{part}"), latex(f"{cells['run_b']} vs. {cells['run_a']}")]
         lines.append(" & ".join([*names, *known, ends, p_value]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""]).encode()
 
@@ -115,7 +117,8 @@ def _differences(view: ManyRuns) -> Iterator[list[Any]]:
         raise UsageError(
             "comparisons of load tests are written as .html or .md; choose one of them with -o FILE"
         )
-    yield list(_HEADINGS)
+    yield list(_HEADINGS) if view.slices else list(_HEADINGS[:-2])
+    rest = [None, None] if view.slices else []
     names = {side.id: (side.title, side.model_name) for side in view.runs}
     headline: dict[int, float | None] = {}
     for each in view.comparisons:
@@ -127,14 +130,20 @@ def _differences(view: ManyRuns) -> Iterator[list[Any]]:
                 tested = view.pair(each.run_a.id, each.run_b.id) or metric  # as the table of pairs has it
             yield [
                 metric.name, *names[each.run_a.id], *names[each.run_b.id], *sides,
-                *_figures(metric.paired), tested.p_adjusted, tested.significant,
+                *_figures(metric.paired), tested.p_adjusted, tested.significant, *rest,
             ]  # fmt: skip
     for pair in view.pairs if len(view.comparisons) > 1 else ():
         if pair.run_a != view.runs[0].id:
             sides = [headline.get(run) for run in (pair.run_a, pair.run_b)]
             yield [
                 view.metric, *names[pair.run_a], *names[pair.run_b], *sides, *_figures(pair.paired), pair.p_adjusted,
-                pair.significant,
+                pair.significant, *rest,
+            ]  # fmt: skip
+    for by in view.slices:  # after the whole, which they are parts of
+        for part in by.slices:
+            yield [
+                by.metric, *names[by.run_a], *names[by.run_b], None, None, *_figures(part.paired), part.p_adjusted, part.significant,
+                by.column, "(none)" if part.value is None else part.value,
             ]  # fmt: skip
 
 
@@ -144,20 +153,24 @@ def _figures(paired: Any) -> list[Any]:
 
 
 def _changed(view: ManyRuns) -> Iterator[list[Any]]:
-    """The samples that changed, after a header: the first ones, as many as were listed."""
-    yield list(_SAMPLES)
-    for each in view.comparisons:
-        for change in each.changed if isinstance(each, Comparison) and each.noun == "sample" else ():
-            sides: list[Any] = [
-                side if isinstance(side, dict) else {} for side in (change.run_a, change.run_b)
-            ]
-            scores = [(side.get("scores") or {}).get(change.metric) for side in sides]
-            target = sides[1].get("target")
-            yield [
-                each.run_a.title, change.step_a, each.run_b.title, change.step, change.why, change.metric, change.question,
-                target if isinstance(target, str | None) else encode_json(target).decode(),
-                change.texts_a.reply, change.texts_b.reply, *scores,
-            ]  # fmt: skip
+    """The samples that changed, after a header: the first ones, as many as were listed, each with the data's own columns."""
+    found = [
+        (each, change, load_json(change.texts_b.row or b"{}"))
+        for each in view.comparisons
+        for change in (each.changed if isinstance(each, Comparison) and each.noun == "sample" else ())
+    ]
+    own = list(dict.fromkeys(name for _, _, row in found if isinstance(row, dict) for name in row))
+    yield [*_SAMPLES, *(f"row.{name}" if name in _SAMPLES else name for name in own)]
+    for each, change, row in found:
+        sides: list[Any] = [side if isinstance(side, dict) else {} for side in (change.run_a, change.run_b)]
+        scores = [(side.get("scores") or {}).get(change.metric) for side in sides]
+        target = sides[1].get("target")
+        yield [
+            each.run_a.title, change.step_a, each.run_b.title, change.step, change.why, change.metric, change.question,
+            target if isinstance(target, str | None) else encode_json(target).decode(),
+            change.texts_a.reply, change.texts_b.reply, *scores,
+            *(plain_cell(row.get(name) if isinstance(row, dict) else None) for name in own),
+        ]  # fmt: skip
 
 
 def _clean(cells: list[Any]) -> list[Any]:

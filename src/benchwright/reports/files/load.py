@@ -84,11 +84,16 @@ def summary_csv(view: LoadView) -> str:
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for stage in view.summary.stages:
-        writer.writerows(_rows(stage))
-        for group in (*stage.turns, *stage.urls):
-            writer.writerows(_group_rows(stage, group))
+    writer.writerows(figure_rows(view))
     return stream.getvalue()
+
+
+def figure_rows(view: LoadView) -> Iterator[dict[str, Any]]:
+    """The figures of every stage, of its turns and of its servers, by `COLUMNS`."""
+    for stage in view.summary.stages:
+        yield from _rows(stage)
+        for group in (*stage.turns, *stage.urls):
+            yield from _group_rows(stage, group)
 
 
 def _rows(stage: StageSummary) -> list[dict[str, Any]]:
@@ -159,7 +164,7 @@ def request_lines(requests: Requests, format: str, *, raw: bool = False) -> Iter
     """The requests as complete lines: `jsonl`, or `csv` with a heading, where lists are JSON. Cells that a spreadsheet would
     take for formulas get an apostrophe, unless `raw` is set."""
     if format not in ("jsonl", "csv"):
-        raise UsageError(f"requests of a load test are written as jsonl, csv or parquet, not {format}")
+        raise UsageError(f"requests of a load test are written as jsonl, csv, parquet or xlsx, not {format}")
     return _json_lines(requests) if format == "jsonl" else _csv_lines(requests, raw)
 
 
