@@ -76,6 +76,7 @@ from benchwright.core._requests import (
 from benchwright.core._run_kinds import (
     FUNCTION_CALLING,
     QUESTIONS,
+    SAMPLE_STEP,
     STREAM_FILES,
     CallFolder,
     LengthLaw,
@@ -183,6 +184,7 @@ __all__ = [
     "REDACTED",
     "ROUTE_PATHS",
     "RUN_STATUSES",
+    "SAMPLE_STEP",
     "SECONDS_OF",
     "STRATEGIES",
     "STREAM_FILES",

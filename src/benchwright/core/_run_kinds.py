@@ -105,6 +105,8 @@ STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
 """Where the folder of a program's run keeps what the program printed."""
 
 
+SAMPLE_STEP: Final = "sample/"
+"""How the keys of steps begin that record a row of a workflow."""
 QUESTIONS: Final = "questions"
 """The kind of a file of questions."""
 FUNCTION_CALLING: Final = "function_calling"

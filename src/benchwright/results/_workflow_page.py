@@ -34,6 +34,7 @@ def workflow_page(view: WorkflowDetails) -> JsonObject:
         **document,
         **printed,
         "samples": steps,
+        "rows": _list(document["rows"])[:MOST_STEPS],
         "metrics": points,
         "events": events[:_MOST_EVENTS],
         "shown": {
@@ -41,6 +42,7 @@ def workflow_page(view: WorkflowDetails) -> JsonObject:
             "steps": len(view.steps),
             "troubled": sum(step.not_well for step in view.steps),
             "events": len(events),
+            "rows": len(_list(document["rows"])),
             "points": {
                 name: {"count": totals.count, "mean": totals.mean, "last": totals.last}
                 for name, totals in view.totals.items()

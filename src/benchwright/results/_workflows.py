@@ -34,6 +34,7 @@ from benchwright.results._runs import (
     run_details,
     times_json,
 )
+from benchwright.results._workflow_rows import row_scores, workflow_rows
 from benchwright.store import MetricPoint, MetricTotals, RunRecord, SampleFilter, Store, WorkflowStep
 
 
@@ -134,11 +135,26 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
             return dict(Counter(view.step.status for view in self.steps))
         return _steps(self.run.summary)
 
+    @property
+    def resume(self) -> str | None:
+        """The command that resumes it; None if there is nothing to resume."""
+        if self.run.status not in ("failed", "interrupted"):
+            return None
+        started: Any = self.details.settings
+        if started.get("command"):
+            return f"benchwright resume {self.run.id}"
+        return f"python {self.run.target or 'my_eval.py'} --resume {self.run.id}"
+
     def to_json(self) -> JsonObject:
-        """The common JSON of runs, and `{input, output, metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}],
-        samples: [the steps], stdout, stderr}`. Events of steps are left out."""
+        """The common JSON of runs, and `{input, output, resume, rows: [those of `ctx.sample`], scores: {name: mean over the rows},
+        metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}], samples: [the steps], stdout, stderr}`. Events of steps
+        are left out."""
+        rows = workflow_rows(self.steps)
         return {
             **self.details.to_json(),
+            "resume": self.resume,
+            "rows": rows,
+            "scores": row_scores(rows),
             "input": self.run.input,
             "output": self.run.output,
             "metrics": [_point_json(point) for point in self.points],

@@ -27,6 +27,7 @@ from benchwright.store import BeginDecision, InputChange, RecordRefusedError, St
 from benchwright.workflows._canonical import hash_text, read_back, stable_stringify
 from benchwright.workflows._client import WorkflowClient
 from benchwright.workflows._recorder import ApiError, Recorder, StepTimeoutError
+from benchwright.workflows._samples import WorkflowSample, note_step
 
 Execute = Callable[[], Awaitable[Any] | Any]
 """The code of a step: an asynchronous or plain function without arguments that returns a JSON value."""
@@ -144,6 +145,7 @@ class WorkflowContext:
         if retries or timeout is not None:
             _check_patience(step_key, retries, backoff, timeout)
         decision = await self.recorder.begin(request)
+        note_step(self, step_key)
         if decision.kind == "reuse":
             self.replayed += 1
             return json.loads(decision.output or b"null")
@@ -157,6 +159,11 @@ class WorkflowContext:
         finally:
             if outermost:
                 self._tasks.discard(task)
+
+    def sample(self, id: str | int, row: Any = None) -> WorkflowSample:
+        """A row of an evaluation: `async with ctx.sample(id, row) as sample`. The steps inside belong to it, and `sample.score(…)` gives it
+        scores, which get means with intervals and are compared row by row. A row that raises is recorded as failed."""
+        return WorkflowSample(self, id, row)
 
     async def do(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Call a function as a step: `await ctx.do(ask, row)`. A recorded step is not called again.

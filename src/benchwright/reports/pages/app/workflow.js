@@ -1,7 +1,8 @@
 // A workflow run, served or in one file: its steps in order with what failed first, when they ran, its events, metrics, input and output.
 
 import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
-import { count, duration, fixed, general, plural } from "./figures.js";
+import { count, duration, fixed, general, plural, score } from "./figures.js";
+import { rowCard } from "./transcript.js";
 
 const MOST = 300;
 const BAD = ["failed", "interrupted"];
@@ -61,21 +62,36 @@ function series(label, points, all) {
       values.length > 1 ? svg("polyline", { points: values.map((value, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }) : svg("circle", { cx: 120, cy: 20, r: 3 })));
 }
 
+/** The means of the rows' scores. @param {Record<string, any>} scores */
+function means(scores) {
+  const rows = Object.entries(scores).map(([label, each]) => {
+    const json = (/** @type {string} */ key) => at("scores", label, key);
+    const interval = each.ci_low === null ? "no interval" : `${score(each.ci_low)} – ${score(each.ci_high)}${each.too_few ? " (too few)" : ""}`;
+    return [label, { text: score(each.value), json: json("value") }, interval, { text: count(each.n), json: json("n") }, each.failures_as_wrong === null ? "–" : { text: score(each.failures_as_wrong), json: json("failures_as_wrong") }];
+  });
+  return table("Scores", ["score", "mean", "95 % interval", "rows", "failed rows as 0"], rows);
+}
+
 /** Everything below the heading. `shown` is there if the page has only some of the steps, points and events. @param {any} found @returns {Node[]} */
 export function workflow(found) {
   const { run, shown } = found, id = run.id;
-  const all = found.samples.map((step, number) => ({ step, number: shown ? shown.places[number] : number }));
+  const byKey = new Map(found.samples.map((step) => [step.step_key, step])), rows = found.rows.slice(0, MOST), troubled = found.rows.filter(({ status }) => status !== "completed").length;
+  const all = found.samples.map((step, number) => ({ step, number: shown ? shown.places[number] : number })).filter(({ step }) => !step.step_key.startsWith("sample/"));
   const bad = all.filter(({ step }) => BAD.includes(step.status)), well = all.filter(({ step }) => !BAD.includes(step.status));
-  const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
-  const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
+  const ofRows = new Set(rows.flatMap((row) => row.steps)), told = [...bad, ...well].filter(({ step }) => !ofRows.has(step.step_key)); // a row shows its own
+  const first = told.slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
+  const total = shown ? shown.steps - (shown.rows ?? 0) : all.length, failed = shown ? shown.troubled : bad.length;
   const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
   const sentence = failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : "It has no steps.";
   const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
-  const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
+  const cut = total > first.length + ofRows.size ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
     h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
       `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
     run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
+    found.resume ? h("p", {}, "Resume it, without repeating what is done: ", h("code", { "data-json": "resume" }, found.resume)) : null,
+    ...section("Scores", Object.keys(found.scores).length ? means(found.scores) : null),
+    ...section("Rows", rows.length ? h("p", { class: "dim" }, `${plural(shown ? shown.rows : rows.length, "row")}${troubled ? `; ${count(troubled)} failed and come first` : ", none failed"}.`) : null, ...rows.map((row, number) => rowCard(row, number, byKey, number === 0))),
     ...section("Steps", ...first.map(stepCard), cut ? h("p", { class: "dim" }, cut) : null),
     ...section("Timeline", all.length ? timeline(all.slice(0, MOST).map(({ step }) => step)) : null),
     ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points, shown?.points[label]))) : null),
