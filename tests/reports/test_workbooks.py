@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(place)
         with Path("sums.csv").open("w", newline="", encoding="utf-8") as file:
             rows = [[f"{n}+1?", n + 1, FORMULA if n % 2 else LONG, n] for n in range(24)]
-            csv.writer(file).writerows([["question", "answer", "topic", "id"], *rows])
+            csv.writer(file).writerows([["question", "answer", "topic", "sample_id"], *rows])
         Path("benchwright.toml").write_text('[models.weak]\ntype = "demo"\nskill = 0.2\n')
         Path("both.json").write_text(json.dumps({"models": ["weak", "demo"], "datasets": ["sums.csv"]}))
         Path("adding.py").write_text(PROGRAM)
@@ -85,8 +85,8 @@ def test_every_sheet_has_a_header_that_stays_filters_widths_and_only_text(
 def test_samples_have_the_columns_of_the_data_next_to_the_scores() -> None:
     sheet = opened("export", "both")["samples"]
     titles = [cell.value for cell in sheet[1]]
-    assert titles[:7] == ["model", "dataset", "id", "repeat", "question", "answer", "topic"]
-    assert "row.id" in titles, "the data's own id is not the number of the row"
+    assert titles[:7] == ["model", "dataset", "sample_id", "repeat", "question", "answer", "topic"]
+    assert "row.sample_id" in titles, "the data's own id is not the number of the row"
     rows = [dict(zip(titles, row, strict=True)) for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert len(rows) == 48
     assert {row["model"] for row in rows} == {"weak", "demo"}

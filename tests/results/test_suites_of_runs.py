@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import NotFoundError
 from benchwright.results import suite_document, suite_table
+from benchwright.runs import run_suite
 from benchwright.store import Store, Workspace, open_store
 
 ROWS = 40
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run_model(name: str, limit: int | None = None) -> int:
     replies = iter([("no" if n in WRONG[name] else str(n + 1)) for n in range(limit or ROWS)])
-    found = benchwright.runs.run_suite(
+    found = run_suite(
         "nightly.json",
         model=name,
         endpoint=ScriptedEndpoint(lambda request: next(replies)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ import orjson
 
 from benchwright.core import Outcome, encode_json, replacing
 from benchwright.reports.files.parquet import write_samples
+from benchwright.reports.files.workbook import write_workbook
 from benchwright.results import COLUMNS, Predicted, RunDetails, RunSamples, SampleView, without_formula
 
 TEXT_FORMATS = ("jsonl", "csv")
@@ -134,7 +135,7 @@ def write_rows(path: Path, format: str, rows: Iterable[list[Any]]) -> int:
     lines = iter(rows)
     header = next(lines)
     count = 0
-    write = _csv_writer()
+    write = csv_writer()
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as text:
         if format == "csv":
             text.write(write(header))

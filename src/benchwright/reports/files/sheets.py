@@ -29,7 +29,7 @@ SamplesOf: TypeAlias = tuple[Mapping[str, str], RunDetails, RunSamples]
 """The samples of a run, and cells that each of its rows begins with."""
 _MOST_OWN = 200
 """The most columns of the data that get a column of their own; the others stay in `row`, as JSON."""
-_FIRST = ("id", "repeat")
+_FIRST = ("sample_id", "repeat")
 """Columns before those of the data."""
 SUITE_COLUMNS = (
     "dataset", "model", "metric", "value", "ci95_low", "ci95_high", "n", "samples", "failed", "leading", "run", "remark",
