@@ -1,7 +1,7 @@
 // #/data?target=…: what `check` found in a target, and its first rows as they will be sent, before anything is spent.
 
 import { get } from "./api.js";
-import { at, figure, h, quoted, scrolls, verdicts } from "./dom.js";
+import { at, figure, h, scrolls, verdicts } from "./dom.js";
 import { count, plural } from "./figures.js";
 
 const GRADES = { red: ["bad", "✗"], yellow: ["warn", "!"] };
@@ -43,7 +43,7 @@ export async function data(place) {
   const target = query.get("target") ?? "";
   const page = `/data?target=${encodeURIComponent(target).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`;
   const found = await get(`/handed?page=${encodeURIComponent(page)}`, signal);
-  place.command = `benchwright check ${quoted(found.target)} --web`;
+  place.command = found.command;
   const all = found.checks, ready = all.filter(({ ok }) => ok).length;
   const sentence = ready === all.length ? "Everything is ready to run." : `${count(all.length - ready)} of ${plural(all.length, "check")} found a problem.`;
   return [h("h1", { tabindex: "-1" }, "Data of ", h("bdi", { "data-json": "target" }, found.target)), h("p", { class: "about" }, sentence, " Nothing was sent."),
