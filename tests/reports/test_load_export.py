@@ -41,6 +41,6 @@ def test_no_requests_are_a_heading() -> None:
     assert heading.startswith("number,stage,phase")
 
 
-def test_a_workbook_is_refused() -> None:
-    with pytest.raises(UsageError, match="jsonl, csv or parquet"):
+def test_a_workbook_has_no_lines() -> None:
+    with pytest.raises(UsageError, match="jsonl, csv, parquet or xlsx"):
         request_lines(Requests.of([]), "xlsx")
