@@ -54,7 +54,7 @@ def compared(workspace: Path, *runs: int, **options: Any) -> ManyRuns:
 def scores(workspace: Path, run: int, metric: str, capsys: pytest.CaptureFixture[str]) -> list[float]:
     main(["export", str(run), "-o", "-", "--workspace", str(workspace)])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return [float(line["scores"][metric]) for line in sorted(lines, key=lambda line: line["id"])]
+    return [float(line["scores"][metric]) for line in sorted(lines, key=lambda line: line["sample_id"])]
 
 
 def test_every_pair_is_what_an_enumeration_gives(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
