@@ -124,3 +124,9 @@ def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
         ),
         unit,
     )
+
+
+@pytest.mark.parametrize("reference", ["Op. 125", "clause 125", "cláusula 125", "Klausel 125", "annex 125"])
+def test_the_number_of_a_reference_is_no_answer(reference: str) -> None:
+    question = "How many months of notice does the contract require?"
+    assert read(f"The contract says nothing of it; {reference} only names the parties.", question) is None

@@ -16,7 +16,7 @@ _NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "
 """Parts of the words of `_NOT`, of which there must be one."""
 _REFERENCE = (
     r"(?<!\w)(?:steps?|digits?|ziffer|chiffre|dígito|цифр[аы]|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
-    r"|example|note|footnote|item|q|rule|theorem|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|passo|шаг|вопрос|задача)\s?[#(]?$"
+    r"|example|note|footnote|item|q|rule|theorem|op\.|opus|klausel|clause|cláusula|clausola|artikel|artículo|articolo|artigo|annex|appendix|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|passo|шаг|вопрос|задача)\s?[#(]?$"
 )
 _SURE = r"\s?(?:sure|certain|confident|confidence|certainty|likely|sicher|sûr|seguro|уверен)"
 _SURE_BEFORE = (
@@ -53,6 +53,8 @@ _NAMED = (
     r"(?<!\w)(?:python|java|version|v|windows|apollo|route|room|bus|flight|gate|platform|model|type|class|level|grade|iphone|android|ios|http|utf"
     r"|article|formula|channel|track|highway|no\.|nr\.)\s$"
 )
+_EXAMPLE = r"(?<!\w)(?:for\s(?:instance|example)|e\.g\.|zum\sbeispiel|z\.\s?b\.|par\sexemple|por\sejemplo|ad\sesempio|per\sesempio|por\sexemplo|bijvoorbeeld)[^.!?\n]*$"
+"""Before a number, in its sentence: it is an example."""
 _ORDINAL = r"(?:st|nd|rd|th|º|ª|ème|er|-й|-я|-го)(?!\w)"
 
 
@@ -125,6 +127,7 @@ def is_weak(text: str, one: Expression) -> bool:
         or (one.number is None and caseless(_YEARS).fullmatch(text, one.start, one.end) is not None)
         or caseless(_ORDINAL).match(text, one.end) is not None
         or caseless(_NAMED).search(text, max(0, one.start - 12), one.start) is not None
+        or caseless(_EXAMPLE).search(text, max(0, one.start - 80), one.start) is not None
     )
 
 
