@@ -371,3 +371,15 @@ def test_the_answer_is_stated_in_other_languages(answer: str) -> None:
         for x, y in pairs()
     ]
     assert not unlike(cases)
+
+
+@pytest.mark.parametrize("span", ["A–D", "A-D", "A to D", "A through D"])
+def test_a_range_of_options_chooses_none(span: str) -> None:
+    assert (
+        letter(f"Could you upload the figure? Then I can tell you which of the options {span} fits.") is None
+    )
+
+
+def test_an_option_that_is_only_mentioned_beside_the_text_of_another_chooses_none() -> None:
+    cases = [(f"Option {x} has one as well. What you look for is {GASES[y]}.", None) for x, y in pairs()]
+    assert all(letter(reply) != reply[7] for reply, _ in cases)

@@ -186,3 +186,12 @@ def test_what_holds_of_the_other_of_two_denies_the_comparison(reply: str) -> Non
 )  # fmt: skip
 def test_the_answer_is_stated_in_other_languages(reply: str, verdict: str) -> None:
     assert read(f"12 is more than 8 and less than 20. {reply}", "Is it larger?") == verdict
+
+
+@pytest.mark.parametrize("thing", ["photo", "image", "document", "file", "video", "screenshot"])
+@pytest.mark.parametrize(
+    "lead", ["I can't see any", "I cannot open the", "I don't see an attached", "I'm unable to view the"]
+)
+def test_a_reply_that_has_not_got_what_was_asked_about_says_nothing(lead: str, thing: str) -> None:
+    reply = f"I'm sorry, but {lead} {thing} in our conversation. Please attach it and I'll take a look."
+    assert read(reply, f"Is the person in the {thing} smiling?") is None

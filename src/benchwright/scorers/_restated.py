@@ -26,6 +26,11 @@ _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actuall
 _PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
 _PRONOUN_ELSEWHERE = r"(?:(?:und|et|y|e|и|also|donc|así\sque|quindi|portanto)\s)?(?:es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
 _NEAR_PRONOUN = r"(?<!\w)(?:i|you|it|they|he|she|we)(?:\s(?:would|do|does|did|can|could|will|should|is|are|was|were|has|have)(?:n't|\snot)|\scannot|'d\snot|'re\snot|'s\snot)(?!\w)"
+_NOT_AT_HAND = (
+    r"(?<!\w)(?:i|we)(?:\s(?:can't|cannot|can\snot|don't|do\snot|couldn't|could\snot)|'m\s(?:not\sable|unable)\sto|\sam\s(?:not\sable|unable)\sto)\s(?:actually\s|currently\s)?(?:see|find|open|access|view|read|have|receive)(?:\saccess\sto)?\s(?:any|the|an?|your|that|this)\s(?:\w+\s)?"
+    r"(?:photos?|images?|pictures?|files?|attachments?|documents?|figures?|links?|videos?|audio|recordings?|screenshots?|attached\s\w+)(?!\w)"
+)
+"""The reply has not got what was asked about."""
 _IMPOSSIBLE = r"(?:\S+\s){1,6}?(?:is|are|was|were|would\sbe|remains)\s(?:(?:thus|therefore|simply|mathematically|physically|logically)\s)?(?:im|not\s|in)(?:possible|feasible)\W*"
 _ELLIPTICAL = (
     r"(?:it|he|she|they|you|we|i|one|this|that|there)(?:\s(?P<verb>is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)|(?P<short>'s|'re)(?=\snot))"
@@ -252,6 +257,8 @@ def _permission_elsewhere(asked: YesNoQuestion, clause: str, sentence: str, conc
 def _leaves_open(asked: YesNoQuestion, clause: str, sentence: str, marked: bool) -> bool:
     """Whether a clause says nothing for certain, or nothing of the question: it has a condition, or speaks of a part."""
     if not asked.words or (not asked.english and len(set(asked.words)) < 2):
+        return True
+    if _compiled(_NOT_AT_HAND).search(clause):
         return True
     if _compiled(_CONDITION).search(clause) or (not marked and _compiled(_CONDITION).search(sentence)):
         return True

@@ -37,6 +37,8 @@ _OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|give
 _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no(?!\s(?:question|doubt|contest)))\b"
 _SEVERAL = rf"[)\]]?,?\s(?:and|&|or|nor|und|oder|et|ou|y|o|e)\s(?:options?\s|choices?\s)?[(\[]?([A-Z]){NOT_PART}[)\]]?\s(?:are|were|aren't|weren't|have|both|do|don't|can|cannot|can't|could|would|seem|look|fail|sind|sont|son|sono|beide|les\sdeux|ambas|ambos)(?!\w)"
 """After a letter that another one is joined to, of both of which something is said: `C and D are both wrong`."""
+_TO_ANOTHER = rf"[)\]]?\s?(?:[–—-]|\.\.\.?|…|to\s|through\s)\s?[(\[]?[A-Z]{NOT_PART}"
+"""After the first letter of a range: `options A–D`."""
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
 _NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"
@@ -176,7 +178,8 @@ def _by_pattern(
             letter = view.text[at].upper()
             question = compiled(_ASKED).match(view.text, at + 1)
             a_word = is_word(view.text, at) and not (rule.name == "named" and view.text[at] == "A")
-            if letter not in options or question or a_word or texts.covers(view, at):
+            range_ = compiled(_TO_ANOTHER).match(view.text, at + 1)
+            if letter not in options or question or a_word or range_ or texts.covers(view, at):
                 continue
             if asserted(view, found.start()) and not reported(view, found.start(), at + 1):
                 yield at, letter
@@ -284,6 +287,8 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         opens = lone.rule.name == "opening"
         if lone.letter is None or abstains(view, lone.at if opens else 0, texts, stated=opens):
             return nothing("ambiguous")
+        if lone.rule.name in _MENTIONS and _names_another(view, lone.letter, texts, stated):
+            return nothing("ambiguous")
         if _by_case(view, options, texts, lone.letter, lone.at):
             return nothing("ambiguous")
         span = view.span(lone.at, lone.end or lone.at + 1)
@@ -306,6 +311,18 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+_MENTIONS = frozenset({"named", "bracketed"})
+"""Rules by which a letter decides although nothing is said of it."""
+
+
+def _names_another(view: ReplyText, letter: str, texts: OptionTexts, stated: Stated) -> bool:
+    """Whether the text of another option is named too: `Option C has one as well. It is ethanol.`"""
+    return any(
+        letter not in one.letters and not stated.taken_back.keys() & set(one.letters)
+        for one in texts.named(view)
+    )
 
 
 def _corrected(view: ReplyText, texts: OptionTexts, stated: Stated, begin: int) -> Extraction:

@@ -72,7 +72,7 @@ _UNDECIDED = (
     r"|(?<![^\W_])(?:neither|none\sof\sthem)\scan\sbe\s(?:excluded|ruled\sout)(?!\w)"
     rf"|(?<![^\W_]){_TWO}\s(?:of\sthe\s)?(?:options?|choices|answers|alternatives)\s(?:is|are|fit|fits|apply|work|match)(?!\w)(?!\s(?:wrong|incorrect|false|not|out)(?!\w))"
     rf"|(?<![^\W_])there\s(?:are|is)\s{_TWO}\s(?:correct|right|valid|possible)\s(?:answers?|options?|choices?)(?!\w)"
-    r"|(?<![^\W_])(?:question|wording)\s(?:is|seems|looks|appears)\s(?:to\sbe\s)?(?:faulty|flawed|ambiguous|not\sunambiguous)(?!\w)"
+    r"|(?<![^\W_])(?:question|wording|it)\s(?:is|seems|looks|appears)\s(?:to\sbe\s)?(?:faulty|flawed|ambiguous|not\sunambiguous)(?!\w)"
     r"|(?<![^\W_])it(?:'s|\sis)\sa\s(?:tie|toss-?up|draw)(?!\w)|(?<![^\W_])(?:it\s)?could\sbe\seither(?=\s?(?:[.,;!\n]|$))|(?<![^\W_])(?:torn\sbetween|undecided)(?!\w)"
     r"|(?<=[;,])\s(?:but\s|and\s)?on\sthe\sother(?:\shand|\sside)?,?\s|(?<=[;,])\s(?:andererseits|de\sl'autre|d'autre\spart|por\s(?:el\sotro|otro\slado|otra\sparte|outro\slado)|dall'altr[ao]|anderzijds)(?!\w)"
     r"|(?<![^\W_])(?<!thing\s)(?:remains|is)\s(?:unclear|undecided|open)(?=\s?(?:[.,;!\n]|$))"
