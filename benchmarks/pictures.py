@@ -31,6 +31,7 @@ PAGES = {
     "history": "/history/shop",
     "load": "/load/5",
     "workflow": "/workflows/6",
+    "suite": "/suites/models",
     "gate": "/gates/2",
     "data": "/data?target=shop.csv",
 }
@@ -46,6 +47,13 @@ _SMALLER = """async ([png]) => {
   return btoa(text);
 }"""
 _POLICY = '[[threshold]]\nmetric = "normalised_exact"\nmin = 0.7\nbound = "lower"\n\n[[threshold]]\nmetric = "normalised_exact"\nmin = 0.6\nbound = "lower"\nslices = "topic"\n'
+_SUITE = """datasets = [{path = "shop.csv"}, {path = "more.csv"}]
+models = [
+    {name = "small", type = "demo", skill = 0.6},
+    {name = "medium", type = "demo", skill = 0.85},
+    {name = "large", type = "demo", skill = 0.9},
+]
+"""
 _TOPICS = ("trains", "shopping", "cooking", "savings")
 _QUESTIONS = {
     "trains": "A train has {a} carriages. At the next station {b} more are added. How many carriages does it have?",
@@ -102,6 +110,9 @@ def record(work: Path) -> None:
             judge.terminate()
     _run(work, "perf", "shop.csv", "--model", "demo", "--concurrency", "1,2,4,8", "--requests", "120")
     _run(work, "run", "agent.py")
+    (work / "more.csv").write_text("\n".join([lines[0], *lines[60:]]) + "\n")
+    (work / "models.toml").write_text(_SUITE)
+    _run(work, "run", "models.toml")
 
 
 def _program() -> str:

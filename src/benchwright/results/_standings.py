@@ -47,7 +47,6 @@ class Standings(Struct, frozen=True):
     names: dict[int, str]
     """What sentences call each run, by its number."""
     metric: str | None
-    """The metric."""
     pairs: tuple[RunPair, ...]
     """Every pair of them."""
     lower_is_better: bool = False
