@@ -141,8 +141,12 @@ def test_the_page_of_a_run_says_what_show_prints(
     assert main(["show", "1", "--json", "--workspace", str(folder)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {name: value for name, value in document.items() if name != "page"} == printed
+    page.wait_for_selector(".later[aria-busy=false]")
+    document["distributions"] = told(address, "/runs/1/distributions")
     places = check_figures(page, document, 12)
     assert {"sentence", "summary.outcomes.scored", "page.counts.wrong"} <= places
+    assert any(path.startswith("distributions.figures.") and path.endswith(".p95") for path in places)
+    assert "Repeats" not in page.locator("h2").all_inner_texts()
     assert page.inner_text("h1") == printed["sentence"]
     assert page.title().startswith("q, run 1")
     assert printed["command"] in page.inner_text("main")

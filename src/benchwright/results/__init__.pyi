@@ -19,6 +19,7 @@ from benchwright.results._comparison import (
     ComparisonOptions as ComparisonOptions,
     Side as Side,
 )
+from benchwright.results._distributions import run_distributions as run_distributions
 from benchwright.results._figures import (
     METRIC_NAMES as METRIC_NAMES,
     GradedNote as GradedNote,

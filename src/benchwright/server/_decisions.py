@@ -1,13 +1,26 @@
-"""Handlers of what people decide by: slices of a run, comparisons, and the history of a name."""
+"""Handlers of what people decide by: slices and distributions of a run, comparisons, and the history of a name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from benchwright.core import JsonObject
-from benchwright.results import ComparisonOptions, History, Slices, run_history, run_slices, suite_document
+from benchwright.results import (
+    ComparisonOptions,
+    History,
+    Slices,
+    run_distributions,
+    run_history,
+    run_slices,
+    suite_document,
+)
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
-from benchwright.store import Store
+from benchwright.store import RunRecord, Store
+
+T = TypeVar("T")
 
 
 async def get_slices(state: ServerState, call: RestCall) -> Slices:
@@ -16,14 +29,29 @@ async def get_slices(state: ServerState, call: RestCall) -> Slices:
     if not by:
         raise Refusal(422, "invalid", "by is missing", "name a column of the data: ?by=topic")
 
-    def read(store: Store) -> Slices:
+    return await _of_samples(
+        state, call, ("slices", by, metric), lambda store, run: run_slices(store, run, by, metric)
+    )
+
+
+async def get_distributions(state: ServerState, call: RestCall) -> JsonObject:
+    """Get the distributions of scores, times, tokens, cost and length over the samples of a benchmark run, and how stable its repeats are."""
+    return await _of_samples(state, call, ("distributions",), run_distributions)
+
+
+async def _of_samples(
+    state: ServerState, call: RestCall, question: tuple[object, ...], reading: Callable[[Store, RunRecord], T]
+) -> T:
+    """What is read from all samples of a run: once, if the run has ended."""
+
+    def read(store: Store) -> T:
         run = store.run(call.run_id)
-        question = ("slices", run.id, run.finished_at, by, metric)
-        known: Slices | None = state.answers.get(question)
+        asked = (*question, run.id, run.finished_at)
+        known: T | None = state.answers.get(asked)
         if known is None:
-            known = run_slices(store, run, by, metric)
+            known = reading(store, run)
             if run.finished_at is not None:
-                state.answers.keep(question, known)
+                state.answers.keep(asked, known)
         return known
 
     return await state.read_whole(read)

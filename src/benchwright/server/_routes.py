@@ -203,6 +203,7 @@ REST: tuple[Route, ...] = (
     Route("GET", "/blind", _READ, labelling.get_blind, AnyJson(), query=_OF_BLIND, refusals=(404,)),
     Route("GET", "/agreement", _READ, labelling.get_agreement, AnyJson(), query=_OF_BLIND[:1], refusals=(404,)),
     Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
+    Route("GET", f"{_RUN}/distributions", _READ, decisions.get_distributions, AnyJson(), refusals=(404,)),
     Route("GET", "/search", _READ, run_pages.search_all, Json(SearchPage), query=_OF_SEARCH),
     Route("GET", "/history", _READ, decisions.get_history, Json(History), query=(_NAMED, _AFTER, _LIMIT)),
     Route("GET", "/compare", _READ, decisions.get_comparison, AnyJson(), query=(_RUNS, _BY, _METRIC, _FORCE, _LIMIT),

@@ -10,7 +10,7 @@ import { outcomes } from "./outcomes.js";
 /** @typedef {{ about: string, notes: [string, string][], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
  *  settings: [string, [string, string][]][], command: string, request: string | null, files?: string[] }} RunPage */
-/** @typedef {{ samples?: Node[], slices?: Node[], link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
+/** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
 const GROUPS = { wrong: "wrong", failed: "without a score", scored: "neither right nor wrong", right: "right" };
@@ -209,7 +209,7 @@ function settings([heading, rows]) {
 const files = (files) => h("div", { class: "card" }, h("ul", { class: "files" }, ...files.map((file) => h("li", {}, h("code", {}, file)))));
 
 /** @param {RunPage} page @param {Served} served @returns {Node[]} */
-export function run(page, { samples: listed = samples(page), slices = [], link = null } = {}) {
+export function run(page, { samples: listed = samples(page), slices = [], later = null, link = null } = {}) {
   /** @type {import("./outcomes.js").Ended[]} */
   const ended = page.outcomes.map(([outcome, name, number]) => [outcome, name, number, at("summary", "outcomes", outcome)]);
   const reasons = page.reasons ? [h("p", { class: "dim" }, page.reasons)] : [];
@@ -223,6 +223,7 @@ export function run(page, { samples: listed = samples(page), slices = [], link =
     ...section("Figures over all samples", page.derived.length ? facts(page.derived) : null),
     ...section("Usage", page.facts.length ? facts(page.facts) : null),
     ...section("Samples", ...listed),
+    ...(later === null ? [] : [later]),
     ...section("What was sent", page.request ? h("details", {}, h("summary", {}, "The first request, whole"), h("pre", scrolls("Request"), indented(page.request))) : null),
     ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings)),
     ...section("Files", page.files?.length ? files(page.files) : null),

@@ -1,6 +1,7 @@
 // #/runs/7: the page of a benchmark run, as a server shows it.
 
 import { get } from "./api.js";
+import { distributions } from "./distributions.js";
 import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { run } from "./run.js";
@@ -20,6 +21,16 @@ function ways(id, counts) {
   return [h("ul", { class: "ways" }, ...found, h("li", {}, h("a", { class: "way", href: link(id, "") }, `all ${plural(total, "sample")}`)))];
 }
 
+/** Distributions, as soon as the server has read all samples. The page is shown before. @param {string} id @param {AbortSignal} signal */
+function later(id, signal) {
+  const part = h("div", { class: "later", "aria-busy": "true" }, h("p", { class: "dim" }, "Reading the samples…"));
+  get(`/runs/${id}/distributions`, signal).then(
+    (found) => part.replaceChildren(...distributions(found)),
+    (error) => { if (error.name !== "AbortError") part.replaceChildren(h("p", { class: "bad-text", role: "alert" }, `The distributions could not be read: ${error.message}`)); },
+  ).finally(() => part.setAttribute("aria-busy", "false"));
+  return part;
+}
+
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function servedRun(place) {
   const [id] = place.ids;
@@ -33,6 +44,6 @@ export async function servedRun(place) {
       h("p", { class: "about" }, `Run ${id}, `, figure("run.status", about.status), ". ", "There is no result yet. ", said),
       ...(found.recorded ? [h("p", {}, h("a", { href: link(id, "") }, `Show the ${plural(found.recorded, "sample")} recorded so far`))] : [])];
   }
-  const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], link: (filter) => link(id, filter) });
+  const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], link: (filter) => link(id, filter), later: later(id, place.signal) });
   return [trail(about), h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
 }

@@ -1,0 +1,192 @@
+"""Distributions of the figures of a run's samples: scores, times, tokens, cost and length, and how stable repeats are.
+
+One pass over the samples, in a few bytes for each. Pages get at most 20 bins of a figure, never its values.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, fsum, isfinite, log10
+
+from benchwright.core import JsonObject, JsonValue, UsageError
+from benchwright.results._figures import headline_of, summary_of
+from benchwright.results._samples import RunSamples
+from benchwright.results._settings import table_of
+from benchwright.stats import percentile
+from benchwright.store import RunRecord, Store
+
+MOST_BINS = 20
+_MOST_STRIPS = 20
+"""The most rows whose repeats are listed one by one: the least stable ones."""
+_FAR = 2.0
+"""Values this many times beyond the 99th percentile are counted together, because they would leave one bin for all others."""
+_READ = ("sample_id", "scores", "response", "latency_s", "prompt_tokens", "completion_tokens")
+_UNITS = {
+    "latency_s": "s",
+    "prompt_tokens": "tokens",
+    "completion_tokens": "tokens",
+    "reply_length": "characters",
+}
+
+
+def run_distributions(store: Store, run: RunRecord) -> JsonObject:
+    """`{run_id, figures, repeats}`: the figures that some sample has, each as `histogram` returns it, and the stability of repeats,
+    None without them. Raises UsageError for a run without a result."""
+    summary = summary_of(run)
+    if summary is None:
+        raise UsageError(f"run {run.id} ({run.name}) has no result yet: it is {run.status}")
+    metric = headline_of(summary)
+    price = _price(run, summary.cached_tokens)
+    scores, values = array("d"), {name: array("d") for name in _UNITS}
+    costs, rows = array("d"), _Rows() if summary.repeats > 1 and metric is not None else None
+    for block in RunSamples(store, run).columns(_READ):
+        found = [
+            None if each is None or metric is None else _number(each.get(metric)) for each in block["scores"]
+        ]
+        scores.extend(each for each in found if each is not None)
+        for name in ("latency_s", "prompt_tokens", "completion_tokens"):
+            values[name].extend(each for each in block[name] if each is not None)
+        values["reply_length"].extend(len(each) for each in block["response"] if each is not None)
+        if price is not None:
+            counts = zip(block["prompt_tokens"], block["completion_tokens"], strict=True)
+            costs.extend(
+                sent * price[0] + got * price[1]
+                for sent, got in counts
+                if sent is not None and got is not None
+            )
+        if rows is not None:
+            rows.add(block["sample_id"], found)
+    figures = [("score", metric or "", scores), *((name, _UNITS[name], values[name]) for name in _UNITS)]
+    if price is not None:
+        figures.append(("cost", price[2], costs))
+    return {
+        "run_id": run.id,
+        "figures": [histogram(name, unit, each) for name, unit, each in figures if each],
+        "repeats": None if rows is None else rows.to_json(metric or "", summary.repeats),
+    }
+
+
+def histogram(name: str, unit: str, values: Sequence[float]) -> JsonObject:
+    """`{name, unit, count, mean, p50, p95, min, max, first, step, bins, above}`: `bins` counts values from `first` on in steps of `step`,
+    each bin with its lower end, and the last one with its upper end too unless all are whole numbers; `above` counts those beyond the last bin.
+
+    >>> found = histogram("latency_s", "s", [1.0, 1.5, 2.5, 3.0])
+    >>> found["first"], found["step"], found["bins"]
+    (1.0, 0.1, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1])
+    """
+    ordered = sorted(values)
+    low, high = ordered[0], ordered[-1]
+    late = percentile(ordered, 99)
+    if low >= 0 and high > _FAR * late > 0:
+        high = late
+    whole = all(each == floor(each) for each in (low, *ordered))
+    step = _step(low, high, whole=whole)
+    first = floor(low / step + 1e-9) * step
+    size = _bins(low, high, step, whole=whole)
+    places = ((max(0, floor((each - first) / step + 1e-9)), each) for each in ordered)
+    counts = Counter(min(size - 1, place) for place, each in places if place < size or each <= high)
+    return {
+        "name": name,
+        "unit": unit,
+        "count": len(ordered),
+        "mean": fsum(ordered) / len(ordered),
+        "p50": percentile(ordered, 50),
+        "p95": percentile(ordered, 95),
+        "min": low,
+        "max": ordered[-1],
+        "first": _plain(first),
+        "step": _plain(step),
+        "bins": [counts[place] for place in range(size)],
+        "above": len(ordered) - counts.total(),
+    }
+
+
+def _step(low: float, high: float, *, whole: bool) -> float:
+    """The smallest round width with at most 20 bins; at least 1 for whole numbers."""
+    if high <= low:
+        return 1.0 if whole else abs(low) or 1.0
+    power = floor(log10((high - low) / MOST_BINS))
+    for step in (digit * 10.0**exponent for exponent in (power, power + 1) for digit in (1, 2, 5)):
+        if whole and step < 1:
+            continue
+        if _bins(low, high, step, whole=whole) <= MOST_BINS:
+            return step
+    return 10.0 ** (power + 2)
+
+
+def _bins(low: float, high: float, step: float, *, whole: bool) -> int:
+    """The number of bins. A whole number on the upper end is in a bin of its own: 0 and 1 are not the same."""
+    last = floor(high / step + 1e-9) + 1 if whole else ceil(high / step - 1e-9)
+    return max(1, last - floor(low / step + 1e-9))
+
+
+def _plain(value: float) -> float:
+    """A value without the noise of its last bits."""
+    return float(f"{value:.12g}")
+
+
+class _Rows:
+    """The scores of each row's repeats, which come one after the other."""
+
+    def __init__(self) -> None:
+        self._row: int | None = None
+        self._repeats: list[float | None] = []
+        self._kinds: Counter[str] = Counter()
+        self._right: Counter[int] = Counter()
+        self._other = False
+        self._strips: list[tuple[float, int, list[float | None]]] = []
+
+    def add(self, numbers: Iterable[int], scores: Iterable[float | None]) -> None:
+        """Add the score of each repeat."""
+        for number, score in zip(numbers, scores, strict=True):
+            if number != self._row:
+                self._end()
+                self._row = number
+            self._repeats.append(score)
+
+    def _end(self) -> None:
+        if self._row is None:
+            return
+        known = [each for each in self._repeats if each is not None]
+        spread = max(known) - min(known) if known else 0.0
+        self._kinds["unscored" if not known else "changing" if spread else "stable"] += 1
+        self._other = self._other or any(each not in (0, 1) for each in known)
+        if known:
+            self._right[int(sum(each == 1 for each in known))] += 1
+        if spread:
+            evenness = min(sum(known) / len(known), 1 - sum(known) / len(known))
+            self._strips.append((-evenness, self._row, self._repeats))
+            if len(self._strips) > 2 * _MOST_STRIPS:
+                self._strips = sorted(self._strips, key=lambda strip: strip[:2])[:_MOST_STRIPS]
+        self._repeats = []
+
+    def to_json(self, metric: str, repeats: int) -> JsonObject:
+        """`{metric, repeats, stable, changing, unscored, right, rows}`: rows by the number of their right repeats, None if scores are not
+        just right or wrong, and the least stable rows with the score of each repeat."""
+        self._end()
+        self._row = None
+        strips = sorted(self._strips, key=lambda strip: strip[:2])[:_MOST_STRIPS]
+        right: JsonValue = None if self._other else [self._right[number] for number in range(repeats + 1)]
+        kinds: JsonObject = {kind: self._kinds[kind] for kind in ("stable", "changing", "unscored")}
+        return {
+            "metric": metric,
+            "repeats": repeats,
+            **kinds,
+            "right": right,
+            "rows": [{"sample_id": row, "scores": list[JsonValue](scores)} for _, row, scores in strips],
+        }
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, bool | int | float) and isfinite(value) else None
+
+
+def _price(run: RunRecord, cached_tokens: int) -> tuple[float, float, str] | None:
+    """What a prompt token and a completion token cost, and the currency; None if that is not known for each sample, as where tokens from the
+    server's cache have a price of their own."""
+    known = table_of(table_of(run.manifest.get("prices")).get("model"))
+    if not known or (cached_tokens and known.get("cached_input") is not None):
+        return None
+    return known["input"] / 1e6, known["output"] / 1e6, str(known["currency"])

@@ -1,0 +1,90 @@
+"""Distributions over the samples of a run: every value is in exactly one bin, and repeats are counted row by row."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import benchwright
+from benchwright import ScriptedEndpoint, UsageError
+from benchwright.core import ModelRequest
+from benchwright.results import run_distributions
+from benchwright.results._distributions import MOST_BINS, histogram
+from benchwright.store import Workspace, open_store
+
+NUMBERS = st.one_of(
+    st.integers(0, 10**7).map(float), st.floats(-1e9, 1e9, allow_subnormal=False), st.floats(1e-7, 1e-3)
+)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=80))
+def test_every_value_is_in_one_bin(values: list[float]) -> None:
+    found: Any = histogram("x", "s", values)
+    assert 1 <= len(found["bins"]) <= MOST_BINS
+    assert sum(found["bins"]) + found["above"] == found["count"] == len(values)
+    assert (found["min"], found["max"]) == (min(values), max(values))
+    slack = 1e-6 * (found["step"] + abs(found["first"]))
+    assert found["first"] <= min(values) + slack
+    end = found["first"] + found["step"] * len(found["bins"])
+    assert sum(each > end + slack for each in values) <= found["above"]
+
+
+def test_whole_numbers_have_bins_of_their_own() -> None:
+    assert histogram("score", "acc", [0, 1, 1, 1])["bins"] == [1, 3]
+    assert histogram("tokens", "tokens", [7, 7])["bins"] == [2]
+    found = histogram("tokens", "tokens", list(range(21)))
+    assert (found["step"], found["bins"]) == (2.0, [*[2] * 10, 1])
+
+
+def test_values_far_beyond_the_others_are_counted_apart() -> None:
+    found: Any = histogram("latency_s", "s", [*[0.1 + n / 1000 for n in range(200)], 60.0])
+    assert (found["above"], found["max"]) == (1, 60.0)
+    assert sum(each > 0 for each in found["bins"]) > 10
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with prices whose rows are right in 0 to 4 of 4 repeats, and one without repeats."""
+    place = tmp_path_factory.mktemp("spread")
+    rows = [{"question": f"{n}?", "answer": "yes"} for n in range(5)]
+    (place / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    seen: dict[int, int] = {}
+
+    def reply(request: ModelRequest) -> str:
+        asked = re.search(rb"(\d+)\?", request.payload)
+        row = int(asked[1]) if asked else 0
+        seen[row] = seen.get(row, 0) + 1
+        return "yes" if seen[row] <= row else "no" * row
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(reply), repeats=4, parallelism=1)
+        benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(lambda request: "yes"))
+    return place
+
+
+def test_repeats_are_counted_row_by_row(folder: Path) -> None:
+    with open_store(Workspace(folder)) as store:
+        found: Any = run_distributions(store, store.run(1))
+        plain: Any = run_distributions(store, store.run(2))
+    repeats = found["repeats"]
+    assert (repeats["stable"], repeats["changing"], repeats["unscored"]) == (2, 3, 0)
+    assert repeats["right"] == [1, 1, 1, 1, 1]
+    assert [row["sample_id"] for row in repeats["rows"]] == [2, 1, 3]
+    assert sorted(repeats["rows"][0]["scores"]) == [0, 0, 1, 1]
+    figures = {each["name"]: each for each in found["figures"]}
+    assert figures["score"]["bins"] == [10, 10]
+    assert figures["reply_length"]["count"] == 20
+    assert plain["repeats"] is None
+
+
+def test_a_run_without_a_result_has_none(tmp_path: Path) -> None:
+    with open_store(Workspace(tmp_path)) as store:
+        run = store.create_run(kind="benchmark", name="q", target="q", model="m", folder=None, settings={}, manifest={})  # fmt: skip
+        with pytest.raises(UsageError, match="no result yet"):
+            run_distributions(store, run)
