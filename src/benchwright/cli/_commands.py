@@ -94,9 +94,7 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "doctor", "check the records, recover damaged ones and list lost runs again", "_doctor"
     ),
-    "serve": Command(
-        "serve", "show this workspace in a browser and serve it over REST, on loopback", "_serve"
-    ),
+    "serve": Command("serve", "show this workspace in a browser and serve it over REST", "_serve"),
     "token": Command(
         "token ACT [NAME]", "make, list and take away tokens of people who may use a server", "_token"
     ),

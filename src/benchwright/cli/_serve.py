@@ -27,10 +27,21 @@ _IDLE = Setting(
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "--host", default="127.0.0.1", help="loopback address to listen on (default: 127.0.0.1)"
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address or name to listen on; one that other machines can reach needs TLS or --behind-proxy, and `token add` "
+        "(default: 127.0.0.1)",
     )
     parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
     parser.add_argument("--addr", metavar="IP:PORT", help="host and port in one argument")
+    parser.add_argument("--tls-cert", metavar="FILE", help="PEM file with the certificate; serves HTTPS")
+    parser.add_argument("--tls-key", metavar="FILE", help="PEM file with the key of the certificate")
+    parser.add_argument(
+        "--behind-proxy",
+        action="store_true",
+        help="a proxy in front speaks HTTPS; X-Forwarded-Host is the name that clients used",
+    )
     parser.add_argument(
         "--token-name", metavar="VARIABLE", help="environment variable that contains the clients' token"
     )
@@ -51,14 +62,17 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--stop-when-idle", type=value_of(_IDLE), metavar="MINUTES", help=_IDLE.meaning)
     add_workspace(parser)
-    parser.example("benchwright serve --port 8765")
+    parser.example(
+        "benchwright serve --port 8765",
+        "benchwright serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem",
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "token", "workspace", "open_url"}` once it listens. With `--new-code`: `{"open_url"}`."""
     need_server()
     from benchwright import runs
-    from benchwright.server import ServerSettings, new_open_url, serve
+    from benchwright.server import People, ServerSettings, new_open_url, serve
 
     workspace = named_or_nearest(arguments)
     if arguments.read_only and not arguments.new_code:
@@ -84,6 +98,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         open_reads=arguments.open_reads,
         max_body=int(arguments.max_body_mb * 1024 * 1024),
         idle_s=None if arguments.stop_when_idle is None else arguments.stop_when_idle * 60,
+        tls_cert=arguments.tls_cert,
+        tls_key=arguments.tls_key,
+        behind_proxy=arguments.behind_proxy,
     )
 
     def ready(address: ServerAddress) -> None:
@@ -91,6 +108,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.note(
                 f"note: this workspace is also served at {address.first.described}; server.json still names that server"
             )
+        for line in settings.described(address.url, People(workspace).known):
+            output.note(line)
         if output.as_json:
             told = {"url": address.url, "token": address.token, "workspace": str(workspace.root)}
             output.json({**told, "open_url": address.open_url})

@@ -71,7 +71,13 @@ async def bless_run(state: ServerState, call: RestCall) -> bodies.Done:
 
     def act(store: Store) -> bodies.Done:
         store.run(call.run_id)
-        moved = state.acts.bless(str(call.run_id), name=body.name, workspace=store.workspace.root)
+        moved = state.acts.bless(
+            str(call.run_id),
+            name=body.name,
+            force=body.force,
+            accept_cached=body.accept_cached,
+            workspace=store.workspace.root,
+        )
         return bodies.Done(f"{moved.name} is now {moved.source}")
 
     return await state.act(act)

@@ -21,7 +21,6 @@ from benchwright.core import MAX_DEPTH, TooDeepError, load_json, shown, suggest
 from benchwright.server._answers import Events, encoded
 from benchwright.server._bodies import LARGEST_NUMBER
 from benchwright.server._guard import (
-    MAX_BODY_BYTES,
     Guard,
     Headers,
     Refusal,
@@ -32,6 +31,7 @@ from benchwright.server._guard import (
 from benchwright.server._handlers import RestCall
 from benchwright.server._people import Access
 from benchwright.server._routes import MOST_PER_PAGE, ROUTES, Query, Route
+from benchwright.server._settings import ServerSettings
 from benchwright.server._state import ServerState
 from benchwright.store import user_name
 from benchwright.workflows import stable_stringify
@@ -40,29 +40,30 @@ _LOG = logging.getLogger("benchwright.server")
 
 
 def build_app(
-    state: ServerState, *, max_body: int = MAX_BODY_BYTES, routes: Sequence[Route] = ROUTES
+    state: ServerState, settings: ServerSettings | None = None, *, routes: Sequence[Route] = ROUTES
 ) -> Guard:
     """The ASGI application of one workspace.
 
     Args:
         state: The workspace to serve, and who may use it.
-        max_body: Largest body in bytes.
+        settings: By which names clients call the server, and how large their bodies are.
         routes: The routes.
     """
+    settings = settings or ServerSettings()
     places: dict[str, dict[str, Route]] = {}
     for route in routes:
         places.setdefault(route.path, {})[route.method] = route
     app = Starlette(
         # One entry per path, so that a wrong method gives 405 and not 404.
         routes=[
-            Mounted(path, _endpoint(known, state, max_body), methods=list(known))
+            Mounted(path, _endpoint(known, state, settings.max_body), methods=list(known))
             for path, known in places.items()
         ],
         exception_handlers={HTTPException: _not_routed(state), Exception: _failed},
     )
     # A redirect away from a path that ends in "/" would lose the token of some clients.
     app.router.redirect_slashes = False
-    return Guard(app)
+    return Guard(app, settings)
 
 
 def _endpoint(

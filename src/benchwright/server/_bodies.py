@@ -157,6 +157,10 @@ class Bless(Body, frozen=True):
 
     name: Name | None = None
     """None: the name of the benchmark."""
+    force: bool = False
+    """Whether to take a run that is not complete or comparable, or to replace a baseline of another kind."""
+    accept_cached: bool = False
+    """Whether to take a run with replies that are older than itself."""
 
 
 class Tags(Body, frozen=True):

@@ -1,5 +1,5 @@
-"""Refusals: every error becomes a body of one form, and a status that tells clients what to do. The guard refuses requests from
-other machines and from web pages of other origins, and gives every answer its headers.
+"""Refusals: every error becomes a body of one form, and a status that tells clients what to do. The guard refuses requests for
+other servers and from web pages of other origins, and gives every answer its headers.
 
 Plain ASGI around the application, so that no part of a refused request is parsed.
 """
@@ -24,6 +24,7 @@ from benchwright.core import (
 )
 from benchwright.datasets import HubError
 from benchwright.server._bodies import ErrorBody, ErrorDetail
+from benchwright.server._settings import ServerSettings, plain_name
 from benchwright.store import RecordRefusedError, StoreError
 
 
@@ -55,12 +56,35 @@ class Refusal(Exception):
         return {"www-authenticate": "Bearer"} if self.status == 401 else {}
 
 
+_SAID = re.compile(
+    r"""(?P<kept>`[^`]*` | (?<!\w)'[^']*' | (?<!\w)"[^"]*" | \b(?:benchwright|python)\ [^\s].*?(?=[,;)]|\.\ |\.?$))
+    | (?<![\w-])--(?P<flag>[a-z][a-z-]*)(?:\ [A-Z]{2,}\b)?""",
+    re.VERBOSE | re.DOTALL,
+)
+_FIELD_OF_FLAG = {"as": "name"}
+
+
+def in_fields(text: str) -> str:
+    """A message with fields in place of flags: who sends requests has no command line. Commands that are written out stay, and so does
+    what is quoted.
+
+    >>> in_fields("it is 'a --b'. Choose one with --as NAME, or add --accept-cached; see: benchwright show 7 --steps")
+    "it is 'a --b'. Choose one with name, or add accept_cached; see: benchwright show 7 --steps"
+    """
+
+    def said(found: re.Match[str]) -> str:
+        flag = found["flag"]
+        return found[0] if flag is None else _FIELD_OF_FLAG.get(flag, flag.replace("-", "_"))
+
+    return _SAID.sub(said, text)
+
+
 def refusal_of(error: Exception) -> Refusal:
     """The refusal that reports an error over HTTP."""
-    text = str(error) or type(error).__name__
+    if isinstance(error, Refusal):
+        return error
+    text = in_fields(str(error)) or type(error).__name__
     match error:
-        case Refusal():
-            return error
         case RecordRefusedError():
             return Refusal(409, error.code, text)
         case RunOwnedError():
@@ -100,13 +124,9 @@ def _of_dataset(error: DatasetError, text: str) -> Refusal:
     return Refusal(422, "dataset", text)
 
 
-MAX_BODY_BYTES = 64 * 1024 * 1024
-"""Largest body after decompression."""
-
-_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::([0-9]{1,5}))?", re.ASCII | re.IGNORECASE)
-"""The only hosts a request may name. A name that has to be interpreted is read in one way here and in another elsewhere."""
 _ONCE = (
     "host", "origin", "authorization", "content-length", "content-encoding", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest",
+    "x-forwarded-host",
 )  # fmt: skip
 """Headers that decide something, and so must not be there twice: which one counts would differ from reader to reader."""
 _ALONE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -134,8 +154,10 @@ Headers = Mapping[str, str]
 class Guard:
     """Refuses what must not come in, and adds the headers of every answer."""
 
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
-        self._app = app
+    def __init__(
+        self, app: Callable[[Scope, Receive, Send], Awaitable[None]], settings: ServerSettings
+    ) -> None:
+        self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request and pass it on."""
@@ -152,7 +174,7 @@ class Guard:
 
         try:
             headers = _headers(scope)
-            _check_host(headers)
+            _check_host(headers, self._settings, (scope.get("server") or (None,))[0])
         except Refusal as refusal:
             await refuse(closed, refusal)
             return
@@ -160,17 +182,19 @@ class Guard:
         await self._app(scope, receive, closed)
 
 
-def _check_host(headers: Headers) -> None:
-    """Check the Host header: a page whose name resolves to this machine still sends its own name."""
-    host = headers.get("host", "")
-    if not _is_this_machine(host):
+def _check_host(headers: Headers, settings: ServerSettings, reached: str | None) -> None:
+    """Check the name by which the client called the server: a page whose name was made to lead here still sends its own name."""
+    forwarded = headers.get("x-forwarded-host") if settings.behind_proxy else None
+    host = headers.get("host", "") if forwarded is None else forwarded
+    if forwarded is not None and plain_name(forwarded) is None:
         raise Refusal(
-            403,
-            "forbidden_host",
-            f"Host {host[:100]!r} is not this machine; use http://127.0.0.1:PORT",
+            403, "forbidden_host", f"X-Forwarded-Host {host[:100]!r} is not one name, with or without a port"
         )
+    if forwarded is None and not settings.answers_to(host, reached):
+        known = ", ".join(sorted(settings.names(reached)))
+        raise Refusal(403, "forbidden_host", f"Host {host[:100]!r} is not this server; it answers to {known}")
     origin = headers.get("origin")
-    if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+    if origin is not None and origin not in settings.origins(host):
         raise Refusal(403, "forbidden_origin", f"pages of {origin[:100]!r} may not use this server")
 
 
@@ -221,7 +245,7 @@ def _too_large(most: int) -> Refusal:
         413,
         "too_large",
         f"the body is larger than {most} bytes",
-        "send less in one request, or raise --max-body-mb",
+        "send less in one request, or start the server with a larger limit: `benchwright serve --max-body-mb`",
     )
 
 
@@ -251,13 +275,3 @@ def _headers(scope: Scope) -> dict[str, str]:
             raise Refusal(400, "repeated_header", f"the header {name} is there more than once")
         headers[name] = value.decode("latin-1").strip(" \t")
     return headers
-
-
-def _is_this_machine(host: str) -> bool:
-    """Whether a Host header names this machine, in one of the three ways that need no interpretation.
-
-    >>> [_is_this_machine(host) for host in ("127.0.0.1:8765", "[::1]:8765", "LocalHost", "evil@localhost", "localhost:abc")]
-    [True, True, True, False, False]
-    """
-    found = _HOST.fullmatch(host)
-    return found is not None and (found[1] is None or 0 < int(found[1]) < 65536)

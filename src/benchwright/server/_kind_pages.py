@@ -36,6 +36,6 @@ async def get_handed(state: ServerState, call: RestCall) -> bytes:
     found = state.handed.get(page)
     if found is None:
         raise Refusal(
-            404, "not_found", f"no command has opened the page {page[:100]!r} since this server was started", "run the command again with --web"
+            404, "not_found", f"no command has opened the page {page[:100]!r} since this server was started", "run the command that opens it again, such as `benchwright check TARGET --web`"
         )  # fmt: skip
     return found

@@ -5,11 +5,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ from benchwright.store import Workspace
 IDLE_MINUTES = 30
 """Minutes after which a server that was started to open a page ends, if no page is open and nothing asks it."""
 _PATIENCE_S = 10.0
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class OpenedPage(HidesFields, Struct, frozen=True):
@@ -70,10 +72,32 @@ class _Server(Struct, frozen=True):
     url: str
     token: str
     pid: int
+    tls_cert: str | None
+
+    def _connection(self) -> HTTPConnection:
+        """A connection to it. With TLS, it must show the certificate of its own file, which no public authority may know."""
+        place = self.url.partition("://")[2]
+        if self.tls_cert is None:
+            return HTTPConnection(place, timeout=_PATIENCE_S)
+        import ssl
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False  # the certificate itself is compared
+        context.verify_mode = ssl.CERT_NONE
+        connection = HTTPSConnection(place, timeout=_PATIENCE_S, context=context)
+        connection.connect()
+        with open(self.tls_cert, encoding="ascii", errors="replace") as file:
+            first = _CERTIFICATE.search(file.read())
+        if first is None or ssl.PEM_cert_to_DER_cert(first[0]) != connection.sock.getpeercert(True):
+            connection.close()
+            raise BenchwrightError(
+                f"the server at {self.url} shows another certificate than {self.tls_cert}; if the file was renewed, start the server again"
+            )
+        return connection
 
     def post(self, path: str, body: Any) -> Any:
         """What it answers."""
-        connection = HTTPConnection(self.url.removeprefix("http://"), timeout=_PATIENCE_S)
+        connection = self._connection()
         try:
             headers = {"Authorization": f"Bearer {self.token}"}
             connection.request("POST", path, orjson.dumps(body), headers)
@@ -112,7 +136,7 @@ def _server_of(workspace: Workspace) -> Iterator[_Server]:
         found = orjson.loads(os.pread(opened, 1 << 16, 0))
         if found["store"] != store_mark(workspace):
             raise none
-        yield _Server(found["url"], found["token"], found["pid"])
+        yield _Server(found["url"], found["token"], found["pid"], found.get("tls_cert"))
     except (OSError, HTTPException, ValueError, KeyError):
         raise none from None
     finally:

@@ -20,16 +20,15 @@ from msgspec import Struct
 from benchwright.core import HidesFields, RunKind, UsageError
 from benchwright.server._app import build_app
 from benchwright.server._connections import BACKLOG, BoundedProtocol, sparing_logs
-from benchwright.server._guard import MAX_BODY_BYTES
 from benchwright.server._keys import Keys
 from benchwright.server._opening import open_url, store_mark
 from benchwright.server._people import People
+from benchwright.server._settings import ServerSettings
 from benchwright.server._state import RunActs, ServerState
 from benchwright.store import Workspace, open_store
 
 _GRACE_S = 5
 """Seconds that open requests get when the server stops."""
-_LOOPBACK = ("127.0.0.1", "::1")
 
 
 class FirstServer(Struct, frozen=True):
@@ -62,35 +61,6 @@ class ServerAddress(HidesFields, Struct, frozen=True):
     """The server of the same workspace that was there before; `server.json` stays its own."""
 
 
-class ServerSettings(HidesFields, Struct, frozen=True, kw_only=True):
-    """How to serve a workspace."""
-
-    hidden = ("token",)
-
-    host: str = "127.0.0.1"
-    """Loopback address to listen on."""
-    port: int = 8765
-    """Port; 0: any free one."""
-    token: str | None = None
-    """Token of its clients; None: BENCHWRIGHT_TOKEN, else a random one."""
-    open_reads: bool = False
-    """Whether requests that only read need no token. Those for hub data do: the server reads with its owner's hub token."""
-    max_body: int = MAX_BODY_BYTES
-    """Largest body in bytes."""
-    idle_s: float | None = None
-    """Seconds without a request or an open page after which it ends; None: it runs until it is stopped."""
-
-    def __post_init__(self) -> None:
-        if self.host not in _LOOPBACK:
-            raise UsageError(
-                f"--host {self.host} is not a loopback address, and the server serves this machine only; use {' or '.join(_LOOPBACK)}"
-            )
-        if self.token is not None and len(self.token) < 8:
-            raise UsageError(
-                "the token is shorter than 8 characters; give a longer one, or none for a random one"
-            )
-
-
 class _Listening(Struct, frozen=True):
     server: Any
     bound: socket.socket
@@ -109,7 +79,13 @@ def serve(
     with _record(workspace) as record, _listening(workspace, settings, acts, record.first) as listening:
         address = listening.address
         record.write(
-            {"url": address.url, "token": address.token, "pid": os.getpid(), "store": store_mark(workspace)}
+            {
+                "url": address.url,
+                "token": address.token,
+                "pid": os.getpid(),
+                "store": store_mark(workspace),
+                "tls_cert": settings.tls_cert and str(Path(settings.tls_cert).absolute()),
+            }
         )
         asyncio.run(_until_signal(listening, on_ready, settings.idle_s))
 
@@ -241,14 +217,17 @@ def _listening(
 ) -> Iterator[_Listening]:
     import uvicorn
 
+    people = People(workspace)
+    settings.check_files()
+    settings.check_people(people.listed() if settings.shared else ())
     bound = _bind(settings, first)
     token = settings.token or os.environ.get("BENCHWRIGHT_TOKEN") or secrets.token_urlsafe(24)
-    keys = Keys(token, open_reads=settings.open_reads, people=People(workspace))
+    keys = Keys(token, open_reads=settings.open_reads, people=people)
     state = ServerState(open_store(workspace), keys, acts)
     try:
         state.store.interrupt_dead(RunKind.WORKFLOW)
         config = uvicorn.Config(
-            build_app(state, max_body=settings.max_body),
+            build_app(state, settings),
             log_level="warning",
             access_log=False,
             lifespan="off",
@@ -257,11 +236,13 @@ def _listening(
             backlog=BACKLOG,
             timeout_graceful_shutdown=_GRACE_S,
             ws="none",
+            proxy_headers=False,  # the guard reads them, and only if there is a proxy
+            ssl_certfile=settings.tls_cert,
+            ssl_keyfile=settings.tls_key,
         )
         server = uvicorn.Server(config)
         state.ending = lambda: server.should_exit
-        host, port = bound.getsockname()[:2]
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        url = settings.url(bound.getsockname()[1])
         address = ServerAddress(url, token, open_url(url, keys.new_code()), first)
         with sparing_logs():
             yield _Listening(server, bound, address, state)
@@ -271,17 +252,27 @@ def _listening(
 
 
 def _bind(settings: ServerSettings, first: FirstServer | None) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # asyncio sends small pieces at once only where the protocol is named: replies would come 40 ms late.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        bound.bind((settings.host, settings.port))
+        family, *_, place = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # asyncio sends small pieces at once only where the protocol is named: replies would come 40 ms late.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(place)
+        except OSError:
+            bound.close()
+            raise
     except OSError as error:
-        bound.close()
         served = f" This workspace is served at {first.described}." if first else ""
+        cure = (
+            "Check --host"
+            if isinstance(error, socket.gaierror)
+            else "Choose another --port, or 0 for a free one"
+        )
         raise UsageError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}.{served} Choose another --port, or 0 for a free one"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}.{served} {cure}"
         ) from None
     bound.listen(BACKLOG)
     return bound

@@ -187,7 +187,7 @@ class RunActs(Protocol):
     def rename_run(self, store: Store, run: RunRecord, name: str) -> str:
         """Give a run another name."""
 
-    def bless(self, run: str, *, name: str | None, workspace: Path) -> Any:
+    def bless(self, run: str, *, name: str | None, force: bool, accept_cached: bool, workspace: Path) -> Any:
         """Make a run the baseline of a name."""
 
     def blind_samples(self, store: Store, runs: Sequence[int], seed: int, limit: int) -> JsonObject:
