@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchwright.scorers._quantity.expressions import Expression, is_year
 from benchwright.scorers._quantity.patterns import caseless
+from benchwright.scorers._triggers import Gate
 
 _NOT = (
     r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein|não|non)|n't)\s"
@@ -61,25 +62,30 @@ _ORDINAL = r"(?:st|nd|rd|th|º|ª|ème|er|-й|-я|-го)(?!\w)"
 class Asides:
     """The numbers of a text that are no answers."""
 
-    def __init__(self, text: str, lower: str) -> None:
+    def __init__(self, text: str, lower: str, may: Gate) -> None:
         self._text = text
         self._lower = lower
+        self._may = may
         self._denies = " not " in lower or "n't " in lower
 
     def contain(self, one: Expression) -> bool:
         """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
-        text, start, end = self._text, one.start, one.end
+        text, may, start, end = self._text, self._may, one.start, one.end
         begin = max(0, start - 40)
         before = self._lower[begin:start]
-        if caseless(_NOT).search(text, begin, start) and any(word in before for word in _NOT_WORDS):
+        if (
+            may[_NOT]
+            and any(word in before for word in _NOT_WORDS)
+            and caseless(_NOT).search(text, begin, start)
+        ):
             return True
-        if caseless(_REFERENCE).search(text, max(0, start - 14), start):
+        if may[_REFERENCE] and caseless(_REFERENCE).search(text, max(0, start - 14), start):
             return True
         if text.startswith("24/7", start):
             return True
         if before.endswith(_SPREAD):
             return True
-        if "would" in self._lower and caseless(_WOULD_BE).match(text, end):
+        if may[_WOULD_BE] and caseless(_WOULD_BE).match(text, end):
             return True
         if " of " in before and caseless(_THAN_ONE).search(text, begin, start):
             return True
@@ -87,7 +93,9 @@ class Asides:
             return True
         follows = text[end : end + 1]
         in_words = follows not in ".,;:)"  # words may follow, after a blank or not
-        if (in_words and caseless(_COMPARED).match(text, end)) or (follows == "?" and is_guess(text, one)):
+        if (in_words and may[_COMPARED] and caseless(_COMPARED).match(text, end)) or (
+            follows == "?" and is_guess(text, one)
+        ):
             return True
         percent = one.number is not None and one.number.percent
         if percent and (
@@ -96,6 +104,7 @@ class Asides:
             return True
         if (
             in_words
+            and may[_DIGITS]
             and caseless(_DIGITS).match(text, end)
             and caseless(_ROUNDED_TO).search(text, begin, start)
         ):
@@ -104,7 +113,12 @@ class Asides:
             return True
         if "est " in before and caseless(_NEAREST).search(text, begin, start):
             return True
-        if in_words and caseless(_EFFORT).match(text, end) and caseless(_CHECKED).search(text, begin, start):
+        if (
+            in_words
+            and may[_EFFORT]
+            and caseless(_EFFORT).match(text, end)
+            and caseless(_CHECKED).search(text, begin, start)
+        ):
             return True
         if text[start - 1 : start] == "[" and follows == "]" and end - start <= 3:
             return bool(text[begin:start].strip(" \n["))  # the number of a source

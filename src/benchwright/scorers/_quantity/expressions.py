@@ -23,6 +23,7 @@ from benchwright.scorers._quantity.words import (
     scale_of,
     scale_pattern,
 )
+from benchwright.scorers._triggers import Gate
 
 
 class Number(NamedTuple):
@@ -129,6 +130,7 @@ _MONTH = (
 )
 _BEFORE_YEAR = rf"(?<!\w)(?:(?:{_MONTH})\s\d{{1,2}}(?:st|nd|rd|th)?,?\s|\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:de\s|of\s)?(?:{_MONTH}),?\s(?:de\s)?)$"
 _BEFORE_MONTH = rf"(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?:{_MONTH})(?!\w)"
+_ANY_MONTH = rf"(?<!\w)(?:{_MONTH})(?!\w)"
 _AFTER_MONTH = rf"(?<!\w)(?:{_MONTH})\s$"
 
 
@@ -149,11 +151,13 @@ class Expressions:
         text: what `plain` returned.
         mark: the decimal mark if the text itself does not reveal one.
         small: the text in small letters, for patterns that ignore case.
+        may: which patterns may be in it.
     """
 
-    def __init__(self, text: str, mark: Mark | None, small: str) -> None:
+    def __init__(self, text: str, mark: Mark | None, small: str, may: Gate) -> None:
         self._text = text
         self._small = small
+        self._may = may
         self._mark = mark
         self._tokens = [
             _Token(start, end, text[start:end]) for start, end in written(text) if not _is_name(text, start)
@@ -207,7 +211,11 @@ class Expressions:
             links.append(link)
             after += 1
         gap = self._gap(first)
-        equals = gap is not None and compiled(_EQUALS).fullmatch(gap) is not None
+        equals = (
+            gap is not None
+            and any(sign in gap for sign in "=≈→")
+            and compiled(_EQUALS).fullmatch(gap) is not None
+        )
         found = self._expression(self._tokens[first:after], links, equals), first, after
         for index in range(first, after):
             self._read[index] = found
@@ -412,6 +420,8 @@ class Expressions:
     def _in_date(self, token: _Token) -> bool:
         """Whether a day and a year stand beside a month: `4 May 1961`, `May 4, 1961`."""
         text = self._text
+        if not self._may[_ANY_MONTH]:
+            return False
         if is_year(token.text):
             before = text[max(0, token.start - 30) : token.start]
             return compiled(_BEFORE_YEAR).search(before) is not None

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
+from sys import maxsize
 
 from benchwright.scorers._mcq.view import lower_alike
 from benchwright.scorers._quantity.asides import Asides
@@ -15,7 +16,7 @@ from benchwright.scorers._quantity.expressions import Expression, Expressions
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.patterns import caseless, compiled, small_letters
 from benchwright.scorers._stems import matches_at, places
-from benchwright.scorers._triggers import may_match
+from benchwright.scorers._triggers import Gate
 
 CUES = 40
 """The last cues of a reply are looked at."""
@@ -41,9 +42,6 @@ _CHECK = (
     r"|(?:zur\s)?(?:probe|kontrolle|überprüfung|gegenprobe)|vérif(?:ication|ions)|on\svérifie|comprob(?:ación|amos|emos)|conferindo|controlliamo|verifichiamo|kontrollrechnung|prüfung|(?:substitut|plugg)ing\s[^.\n]{0,40}?(?:back|original|check|verify)|verifi(?:cación|camos|quemos|cação|cando)"
     r"|verifica|controle|sprawdzenie|провер(?:ка|им|яем)|验证|检验|验算|検算|확인)(?!\w)"
 )
-_CHECK_STEMS = (
-    "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
-)  # fmt: skip
 _REMARK = (
     rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|(?:older|earlier|other|some|many|most)\s(?:\w+\s)?(?:sources|surveys|estimates|models|books|texts|definitions|measurements|counts|figures|websites|authors|conventions)|interestingly|curiously|by\sthe\sway|btw|fyi|for\syour\sinformation|for\swhat\sit's\sworth|incidentally|trivia|reminder|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
     r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|(?:just\s)?(?:if\syou(?:'re|\sare)|in\scase\syou(?:'re|\sare|\swere)?)\s(?:curious|wondering|interested|wonder)|just\sfor\s(?:fun|scale|reference|comparison)|zum\svergleich|pour\s(?:info(?:rmation)?|comparaison)|para\s(?:comparar|referencia)|per\sconfronto|для\sсравнения|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
@@ -143,8 +141,10 @@ class Passage:
         """The text for patterns that ignore case, each letter at its place."""
         self.lower = lower.replace("\n", " ")
         self._is_ascii = text.isascii()
-        self.numbers = Expressions(text, mark, self.small)
-        self._asides = Asides(self.small, self.lower)
+        self.may = Gate(self.small)
+        """Which patterns may be in it."""
+        self.numbers = Expressions(text, mark, self.small, self.may)
+        self._asides = Asides(self.small, self.lower, self.may)
         self._present: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._starts: list[int] = []
         self._usable: dict[int, bool] = {}
@@ -168,8 +168,16 @@ class Passage:
 
     def sentence_end(self, at: int) -> int:
         """The end of the sentence that goes on at `at`."""
+        if at + SPAN >= len(self.text):
+            starts = self._sentences()  # an end is one character, wherever the search begins
+            after = bisect_right(starts, at)
+            return starts[after] - 1 if after < len(starts) else len(self.text)
         stop = compiled(_SENTENCE_END).search(self.text, at, at + SPAN)
         return stop.start() if stop else min(len(self.text), at + SPAN)
+
+    def search(self, pattern: str, begin: int = 0, end: int = maxsize) -> re.Match[str] | None:
+        """The first match of a pattern that ignores case in a part of the text that ends where a word does."""
+        return caseless(pattern).search(self.small, begin, end) if self.may[pattern] else None
 
     def line_end(self, at: int) -> int:
         """The end of the line that goes on at `at`."""
@@ -180,7 +188,7 @@ class Passage:
         self, pattern: str, stems: tuple[str, ...], begin: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:
         """The last matches of a pattern that begins with one of the stems, the last one first."""
-        present = self.present(stems)
+        present = self.present(stems) if self.may[pattern] else ()
         if not present:
             return iter(())
         starts = places(self.lower, present, begin, end, CUES)
@@ -222,10 +230,10 @@ class Passage:
 
     def _silent_part(self, start: int, end: int) -> tuple[int, int]:
         """The part of a sentence that gives no answer, which may be empty."""
-        text = self.small
+        text, may = self.small, self.may
         if text.startswith("?", end):
             return start, end
-        if start and caseless(_REMARK).match(text, start):
+        if start and may[_REMARK] and caseless(_REMARK).match(text, start):
             return start, end
         if (
             start
@@ -237,42 +245,45 @@ class Passage:
         if caseless(_SOURCE).match(text, line if line >= start - 400 else start):
             return start, end
         sentence = self.lower[start:end]
-        if start and caseless(_NOT_NEEDED).search(text, start, end):
+        if start and self.search(_NOT_NEEDED, start, end):
             return start, end
-        if may_match(_MISTAKE, self.lower) and caseless(_MISTAKE).search(text, start, end):
+        if self.search(_MISTAKE, start, end):
             return start, end
-        wrong = (
-            caseless(_NAMED_WRONG).search(text, start, end) if may_match(_NAMED_WRONG, self.lower) else None
-        )
+        wrong = self.search(_NAMED_WRONG, start, end)
         if wrong:
             return start, wrong.end()
-        if ("people" in sentence or "some" in sentence or "many" in sentence) and caseless(_OTHERS).search(
-            text, start, end
+        if (
+            may[_OTHERS]
+            and ("people" in sentence or "some" in sentence or "many" in sentence)
+            and self.search(_OTHERS, start, end)
         ):
             return start, end
-        supposed, declines = self.present(_SUPPOSED_STEMS), self.present(_DECLINE_STEMS)
+        supposed = self.present(_SUPPOSED_STEMS) if may[_SUPPOSED] or may[_WILL] else ()
+        declines = self.present(_DECLINE_STEMS) if may[_DECLINE] else ()
         if (
             supposed
             and any(stem in sentence for stem in supposed)
             and (
-                caseless(_SUPPOSED).search(text, start, end)
+                self.search(_SUPPOSED, start, end)
                 or (caseless(_WILL).match(text, start) and "=" in text[:start])
             )
             and (self.numbers.between(0, start) or self.numbers.between(end, len(text)))
         ):
             return start, end
         if declines and any(stem in sentence for stem in declines):
-            if caseless(_SUPPOSED).search(text, start, end) and caseless(_DECLINE).search(text, start, end):
+            if self.search(_SUPPOSED, start, end) and self.search(_DECLINE, start, end):
                 return start, end  # `If there were 10, it would be 6, but that is not given.`
-            found = caseless(_DECLINE).search(text, start, end)
+            found = self.search(_DECLINE, start, end)
             if found:
-                turn = caseless(_BUT).search(text, found.end(), end)
-                back = caseless(_BUT).search(text, start, found.start())
+                turn = self.search(_BUT, found.end(), end)
+                back = self.search(_BUT, start, found.start())
                 return (back.end() if back else start), (turn.start() if turn else end)
         return self._without_value(start, end)
 
     def _without_value(self, start: int, end: int) -> tuple[int, int]:
         """The part of a sentence that says that something has no value: `Division by zero is undefined`."""
+        if not self.may[_NO_VALUE]:
+            return 0, 0
         text, stems = self.small, self.present(_NO_VALUE_STEMS)
         if not stems or not any(stem in self.lower[start:end] for stem in stems):
             return 0, 0
@@ -280,7 +291,7 @@ class Passage:
         if not found:
             return 0, 0
         back = deque(caseless(_ANOTHER).finditer(text, start, found[0].start()), 1)
-        turn = caseless(_RETURNS).search(text, found[-1].end(), end)
+        turn = self.search(_RETURNS, found[-1].end(), end)
         stop = turn.start() if turn else end
         if caseless(_SINCE).match(text, start) and (comma := text.find(", ", found[-1].end(), stop)) >= 0:
             stop = comma
@@ -288,14 +299,13 @@ class Passage:
 
     def _checks(self) -> Iterator[tuple[int, int]]:
         """A check goes on until something is concluded or a fault is found."""
-        if not self.present(_CHECK_STEMS):
+        if not self.may[_CHECK]:
             return
         check, resumes = caseless(_CHECK), caseless(_RESUMES)
         begin: int | None = None
         for start in self._sentences():
             if begin is not None and (
-                resumes.match(self.small, start)
-                or caseless(_FAULT).search(self.small, start, self.sentence_end(start))
+                resumes.match(self.small, start) or self.search(_FAULT, start, self.sentence_end(start))
             ):
                 yield begin, start
                 begin = None
@@ -315,25 +325,7 @@ class Passage:
 
     def refuses(self) -> bool:
         """Whether the text refuses to help."""
-        return any(
-            verb in self.lower
-            for verb in (
-                "help",
-                "assist",
-                "comply",
-                "support",
-                "do that",
-                "fulfil",
-                "predict",
-                "forecast",
-                "rather not",
-                "not to",
-                "won't",
-                "answer",
-                "will not",
-                "refuse",
-            )
-        ) and (caseless(_REFUSES).search(self.small) is not None)
+        return self.search(_REFUSES) is not None
 
     def in_brackets(self, one: Expression) -> bool:
         """Whether an expression is in brackets within a sentence."""
@@ -359,18 +351,26 @@ class Passage:
     def declines_after(self, at: int) -> bool:
         """Whether the text says after `at` that no answer can be given, and gives none then."""
         after = self.lower[at:]
-        if any(stem in after for stem in self.present(_DECLINE_STEMS)) and caseless(_UNDETERMINED).search(
-            self.small, at
+        if (
+            self.may[_UNDETERMINED]
+            and any(stem in after for stem in self.present(_DECLINE_STEMS))
+            and self.search(_UNDETERMINED, at)
         ):
             return True
-        return any(stem in after for stem in self.present(_NO_VALUE_STEMS)) and self.has_no_value(at)
+        return (
+            self.may[_NO_VALUE]
+            and any(stem in after for stem in self.present(_NO_VALUE_STEMS))
+            and self.has_no_value(at)
+        )
 
     def has_no_value(self, at: int) -> bool:
         """Whether the text says after `at` that what was asked for has no value."""
+        if not self.may[_WITHOUT_VALUE]:
+            return False
         for found in islice(caseless(_WITHOUT_VALUE).finditer(self.small, at), CUES):
             start = self.sentence_start(found.start())
-            if not caseless(_REMARK).match(self.small, start) and not caseless(_CONCEDES).search(
-                self.small, start, found.start()
+            if not caseless(_REMARK).match(self.small, start) and not self.search(
+                _CONCEDES, start, found.start()
             ):
                 return True
         return False

@@ -265,7 +265,7 @@ class _Reader:
 
     def _denied(self, at: int) -> bool:
         return self._passage.is_void(at) or (
-            caseless(_NO_STATEMENT).search(self._text, max(0, at - 24), at) is not None
+            self._passage.search(_NO_STATEMENT, max(0, at - 24), at) is not None
         )
 
     def _after(self, at: int) -> tuple[int, ReadNumber] | None:
@@ -338,7 +338,7 @@ class _Reader:
         lead = self._text[max(correction.end(), first.start - 40) : first.start]
         if len(values) == 1 and (not lead.strip(" ,.:;-") or caseless(POINTER).search(lead)):
             return ReadNumber(first.number, "stated" if first.number else first.reason)
-        if caseless(_ADMITS).search(self._text, end):
+        if self._passage.search(_ADMITS, end):
             # What follows has an answer of its own.
             again = _Reader(self._passage.text[correction.end() :], self._mark).read()
             if again.number is not None and again.number != found.number:
@@ -401,10 +401,10 @@ class _Reader:
         if (
             passage.refuses()
             or passage.declines_after(last.end)
-            or (passage.depends() and not caseless(CONCLUSION).search(self._text, begin, last.start))
+            or (passage.depends() and not self._passage.search(CONCLUSION, begin, last.start))
         ):
             return ReadNumber(None, "declined")
-        if passage.parts() and not caseless(_SUM).search(self._text, begin, last.start):
+        if passage.parts() and not self._passage.search(_SUM, begin, last.start):
             return ReadNumber(None, "several")
         inside = passage.usable(begin, begin + SPAN) or [last]
         inside = [one for one in inside if one.start <= last.start]
@@ -412,7 +412,7 @@ class _Reader:
         if found.rule == "several":
             return self._emphasised(0) or found
         line = self._reply.rstrip().rfind("\n") + 1
-        if not caseless(CONCLUSION).search(self._text, begin, last.start):
+        if not self._passage.search(CONCLUSION, begin, last.start):
             line = min(line, len(self._reply) // 3)  # a remark may follow the answer
         return self._emphasised(line) or found
 
@@ -455,8 +455,8 @@ class _Reader:
         text = self._text
         start = text.rfind("\n", 0, last.start) + 1
         above = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
-        if not all(caseless(_ITEM).match(text, at) for at in (start, above)) or caseless(_SUM).search(
-            text, start, self._passage.line_end(last.end)
+        if not all(caseless(_ITEM).match(text, at) for at in (start, above)) or self._passage.search(
+            _SUM, start, self._passage.line_end(last.end)
         ):
             return False
         result = self._results.equated(start)
@@ -535,11 +535,11 @@ class _Reader:
             if self._passage.is_void(at):
                 continue
             if spelled[0].lower() == "one" and not (
-                caseless(_HAS).search(text, max(0, at - 24), at)
+                self._passage.search(_HAS, max(0, at - 24), at)
                 and not caseless(_ONE_OF).match(text, spelled.end())
             ):
                 continue
-            if not caseless(KNOWN).search(text, max(0, at - 10), at):
+            if not self._passage.search(KNOWN, max(0, at - 10), at):
                 found.add(spelled_value(spelled))
         if len(found) > 1:
             return self._in_words(0)
@@ -551,11 +551,13 @@ class _Reader:
         text, passage = self._text, self._passage
         if len(text) - begin > SPAN:
             return None
+        if not passage.may[spelled_pattern().pattern]:
+            return None
         last = None
         for spelled in spelled_pattern().finditer(text, begin):
             one = spelled[0].lower() == "one" and (
                 caseless(_ONE_OF).match(text, spelled.end())
-                or caseless(_PICKED).search(text, max(0, spelled.start() - 12), spelled.start())
+                or self._passage.search(_PICKED, max(0, spelled.start() - 12), spelled.start())
             )
             if not one and not passage.is_void(spelled.start()):
                 last = spelled
@@ -563,9 +565,9 @@ class _Reader:
             return None
         start = max(begin, passage.sentence_start(last.start()))
         points = self._results.points_at(start, last.start())
-        if points is False or caseless(KNOWN).search(text, max(0, last.start() - 10), last.start()):
+        if points is False or self._passage.search(KNOWN, max(0, last.start() - 10), last.start()):
             return None
-        if points is None and begin and caseless(CONCLUSION).search(text, 0, begin):
+        if points is None and begin and self._passage.search(CONCLUSION, 0, begin):
             return ReadNumber(None, "several")
         return ReadNumber(Number(value), "concluded")
 
@@ -602,7 +604,7 @@ class _Reader:
                 return (
                     caseless(_LIST).match(before) is not None and compiled(r"\d").search(before) is not None
                 )
-        return caseless(_ADDS).search(text, begin, passage.line_end(last.end)) is not None
+        return self._passage.search(_ADDS, begin, passage.line_end(last.end)) is not None
 
     def _goes_on(
         self, after: int, begin: int, inside: list[Expression], concluded: ReadNumber
@@ -621,7 +623,7 @@ class _Reader:
                 found = self._results.pick(sentence, "concluded")
                 if same(found.number, concluded.number):
                     return None
-                if caseless(_FINAL).search(self._text, start, passage.sentence_end(sentence[-1].end)):
+                if self._passage.search(_FINAL, start, passage.sentence_end(sentence[-1].end)):
                     return found
                 return ReadNumber(None, "several")
             between = [one for one in between if one.start < start]

@@ -137,7 +137,7 @@ class Results:
         """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
         if len(inside) == 1:
             begin = max(0, inside[0].start - 20)
-            if caseless(_PART_OF).search(self._text, begin, inside[0].start):
+            if self._passage.search(_PART_OF, begin, inside[0].start):
                 return ReadNumber(None, "several")  # `a third of 60 is not 30`
             return self.chosen(inside, 0, rule)
         if inside[-2].reason == "units" and caseless(_IN_ONE_UNIT).fullmatch(
@@ -213,7 +213,7 @@ class Results:
 
     def _are_comments(self, inside: list[Expression], at: int) -> bool:
         """Whether the numbers after a calculated result say for what it holds, or the same in other words: `= 75, which is 60 %`."""
-        if caseless(_ROUNDS).search(self._text, inside[at].end, inside[-1].start):
+        if self._passage.search(_ROUNDS, inside[at].end, inside[-1].start):
             return False
         return all(
             same(inside[later].number, inside[at].number)
@@ -271,9 +271,7 @@ class Results:
         """The numbers without years, ordinals and what is known already (`each of the 4 friends`); all if there are no others."""
         strong = [one for one in inside if not is_weak(self._text, one)] or inside
         return [
-            one
-            for one in strong
-            if not caseless(_OF_KNOWN).search(self._text, max(0, one.start - 24), one.start)
+            one for one in strong if not self._passage.search(_OF_KNOWN, max(0, one.start - 24), one.start)
         ] or strong
 
     def _is_assigned(self, inside: list[Expression], at: int) -> bool:
@@ -284,7 +282,7 @@ class Results:
             and caseless(rf"{_AND}|^,").search(between) is not None
             and not caseless(CONCLUSION).search(between)
             and _key(inside[at]) != _key(inside[at - 1])
-            and caseless(_ASSIGNED).search(self._text, max(0, inside[at - 1].start - 8), inside[at - 1].start)
+            and self._passage.search(_ASSIGNED, max(0, inside[at - 1].start - 8), inside[at - 1].start)
             is not None
         )
 
@@ -377,7 +375,7 @@ class Results:
 
     def _is_beside(self, one: Expression) -> bool:
         """Whether a preposition or an article says that a number is no object: `for 20 pancakes`, `the 45 students`."""
-        return caseless(_BESIDE).search(self._text, max(0, one.start - 24), one.start) is not None
+        return self._passage.search(_BESIDE, max(0, one.start - 24), one.start) is not None
 
     def _is_adjunct(self, inside: list[Expression], at: int) -> bool:
         return caseless(_ADJUNCT).search(self._passage.gap(inside, at)) is not None
@@ -402,7 +400,7 @@ class Results:
         one = inside[at]
         if one.equals:
             return True
-        if caseless(KNOWN).search(self._text, max(0, one.start - 10), one.start) or self._is_operand(one):
+        if self._passage.search(KNOWN, max(0, one.start - 10), one.start) or self._is_operand(one):
             return False
         begin = inside[at - 1].end if at else self._passage.sentence_start(one.start)
         if at + 1 < len(inside) and self._is_condition(inside, at):
@@ -458,14 +456,14 @@ class Results:
 
     def _is_operand(self, one: Expression) -> bool:
         """Whether a sentence tells to calculate with a number: `so multiply by 7`."""
-        return caseless(_OPERATES).search(self._text, max(0, one.start - 24), one.start) is not None
+        return self._passage.search(_OPERATES, max(0, one.start - 24), one.start) is not None
 
     def _is_condition(self, inside: list[Expression], at: int) -> bool:
         """Whether a number is what the next one depends on."""
         one = inside[at]
-        return caseless(_WITH).search(
-            self._text, max(0, one.start - 12), one.start
-        ) is not None and not caseless(rf"{_AND}|[:(]").search(self._passage.gap(inside, at + 1))
+        return self._passage.search(_WITH, max(0, one.start - 12), one.start) is not None and not caseless(
+            rf"{_AND}|[:(]"
+        ).search(self._passage.gap(inside, at + 1))
 
     def _claimed(self, inside: list[Expression]) -> list[Expression]:
         """The numbers that are no reasons: `since 5 are red and 7 are blue`; all if there are no others."""
@@ -473,10 +471,10 @@ class Results:
         if self.is_premised(begin):
             comma = text.rfind(", ", begin, inside[-1].start)
             return [one for one in inside if one.start > comma] or inside
-        why = caseless(_REASON).search(text, inside[0].end, inside[-1].start)
+        why = self._passage.search(_REASON, inside[0].end, inside[-1].start)
         if why is None:
             return inside
-        resumed = caseless(CONCLUSION).search(text, why.end(), inside[-1].start)
+        resumed = self._passage.search(CONCLUSION, why.end(), inside[-1].start)
         after = resumed.end() if resumed else inside[-1].end
         return [one for one in inside if not why.start() < one.start < after]
 
@@ -496,7 +494,7 @@ class Results:
         return outside or inside
 
     def pointed_at(self, one: Expression) -> bool:
-        return caseless(POINTER).search(self._text, max(0, one.start - 40), one.start) is not None
+        return self._passage.search(POINTER, max(0, one.start - 40), one.start) is not None
 
     def chosen(self, inside: list[Expression], at: int, rule: str) -> ReadNumber:
         return self.resolved(self.sides(inside, at), rule)
