@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from starlette.testclient import TestClient
 
 from benchwright import runs as run_acts
 from benchwright.server import ServerAddress, ServerSettings, serving
+from benchwright.server._answers import Events
+from benchwright.server._app import build_app
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
 from benchwright.server._keys import CODE_VALID_S, MOST_CODES, Keys
 from benchwright.server._page_files import PAGE_FILES
 from benchwright.server._people import Access, People
 from benchwright.server._routes import API, PAGES, REST, ROUTES, Route
-from benchwright.store import Workspace
+from benchwright.server._state import ServerState
+from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
 HEADERS = {
@@ -47,7 +51,7 @@ class Asking:
 
     def __init__(self, address: ServerAddress, keys: Keys) -> None:
         self.token, self.keys = address.token, keys
-        self.reader = self.writer = ""
+        self.reader = self.writer = self.gone = self.tab_of_gone = ""
         self._host = address.url.removeprefix("http://")
 
     def __call__(
@@ -63,6 +67,9 @@ class Asking:
             told = {name.lower(): value for name, value in answer.getheaders()}
             # HTTPMessage joins nothing: a header that is there twice would let a browser choose.
             assert len(told) == len(answer.getheaders())
+            # Whoever asks, and whatever is refused: no answer can be framed, stored or guessed at.
+            assert told.items() >= HEADERS.items()
+            assert "frame-ancestors 'none'" in told["content-security-policy"]
             stream = told.get("content-type", "").startswith(
                 "text/event-stream"
             )  # it does not end: one event tells enough
@@ -80,6 +87,9 @@ def _asking(folder: Path, *, open_reads: bool = False) -> Iterator[Asking]:
         people = People(Workspace(folder))
         asking.reader = people.add("reader", read_only=True).token
         asking.writer = people.add("writer", read_only=False).token
+        asking.gone = people.add("gone", read_only=False).token
+        asking.tab_of_gone = state.keys.exchange(asking.gone).token
+        people.remove("gone")
         assert asking("POST", "/runs", {"workflow_name": "w"}, asking.token).status == 200
         yield asking
 
@@ -113,9 +123,9 @@ EVERY = pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.meth
 
 @EVERY
 def test_without_a_token_only_open_routes_answer(ask: Asking, route: Route) -> None:
-    used, late = ask.keys.new_code(), ask.keys.new_code()
+    used, unused = ask.keys.new_code(), ask.keys.new_code()
     ask.keys.exchange(used)
-    wrong = [None, "", "wrong", ask.token[:-1], ask.token + "x", used, late, API]
+    wrong = [None, "", "wrong", ask.token[:-1], ask.token + "x", used, unused, API, ask.gone, ask.tab_of_gone]
     for token in wrong:
         answer = ask(route.method, place(route), sent_body(route), token)
         if route.needs is Access.OPEN:
@@ -174,6 +184,47 @@ def test_other_pages_are_refused_even_with_the_token(ask: Asking, route: Route) 
         answer = ask(route.method, place(route), sent_body(route), ask.token, **headers)
         assert answer.status == 403, who
         assert answer.code[1] in ("forbidden_host", "forbidden_origin", "framed"), who
+
+
+FOREIGN_TO_A_TEAM: dict[str, dict[str, str]] = {
+    "this machine": {"Host": "127.0.0.1"},
+    "a name of this machine": {"Host": "localhost"},
+    "another name": {"Host": "evil.test"},
+    "a name below": {"Host": "evil.bench.test"},
+    "another origin": {"Origin": "https://evil.test"},
+    "its origin without TLS": {"Origin": "http://bench.test"},
+    "another port's origin": {"Origin": "https://bench.test:1"},
+    "a name that no proxy forwards": {"Host": "evil.test", "X-Forwarded-Host": "bench.test"},
+    "an origin that no proxy forwards": {"Origin": "https://evil.test", "X-Forwarded-Host": "evil.test"},
+    "a frame": {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+}
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The application of a server with a name of its own. Nothing listens: no file of TLS is read."""
+    place = Workspace(tmp_path_factory.mktemp("team"))
+    state = ServerState(open_store(place), Keys("token-of-all", people=People(place)))
+    settings = ServerSettings(host="bench.test", tls_cert="cert.pem", tls_key="key.pem")
+    with TestClient(build_app(state, settings), base_url="https://bench.test") as client:
+        client.headers["Authorization"] = "Bearer token-of-all"
+        yield client
+    state.close()
+
+
+@EVERY
+def test_a_server_for_a_team_answers_to_its_own_name_only(team: TestClient, route: Route) -> None:
+    for who, headers in FOREIGN_TO_A_TEAM.items():
+        answer = team.request(route.method, place(route), json=sent_body(route), headers=headers)
+        assert answer.status_code == 403, who
+        assert answer.json()["error"]["code"] in ("forbidden_host", "forbidden_origin", "framed"), who
+        assert answer.headers["x-frame-options"] == "DENY"
+    if isinstance(route.answer, Events):
+        return  # it would not end here
+    own = {"Host": "Bench.test:8765", "Origin": "https://Bench.test:8765", "X-Forwarded-Host": "evil.test"}
+    assert team.request(route.method, place(route), json=sent_body(route), headers=own).status_code != 403
+    nobody = team.request(route.method, place(route), json=sent_body(route), headers={"Authorization": ""})
+    assert (nobody.status_code == 401) is (route.needs is not Access.OPEN)
 
 
 @EVERY
