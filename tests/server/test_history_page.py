@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -172,7 +173,13 @@ def test_the_page_draws_every_run_and_every_break(changed: Path, tab: Callable[.
         page.wait_for_selector("table.history")
         places = holds(page, document)
         assert {"name", "runs.5.headline.value", "runs.3.breaks.0", "runs.0.headline.ci_low"} <= places
-        assert page.locator("tr.break").count() == document["breaks"] == page.locator(".plot .mark").count()
+        assert page.locator("tr.break").count() == document["breaks"]
+        divided = [
+            each["breaks"] or any(change["path"] == "$.model" for change in each["changes"])
+            for each in document["runs"]
+        ]
+        assert page.locator(".plot .mark").count() == sum(map(bool, divided))
+        assert page.locator(".plot path.curve[d*=L]").count() == (1 if name == "q" else 0)
         assert page.locator(".plot .dot").count() == page.locator(".plot .whisker").count() == 6
         assert "4 breaks divide them" in text(page)
         if name == "q":
@@ -214,3 +221,23 @@ def test_the_sentence_is_about_the_benchmark_not_a_load_test_of_its_name(
         said = page.inner_text(".verdict-line")
         assert said.startswith("Run 2 scored 0.75"), said
         assert "the newest of 2 runs with a result" in said
+        assert page.locator("h2").all_inner_texts() == ["Runs, oldest first", "Load tests of this name"]
+        assert page.locator("table.history").last.locator("tr[data-run]").count() == 1
+        assert page.locator(".plot .below").all_text_contents() == ["1", "2"]
+
+
+def test_the_small_line_beside_a_name_is_not_joined_across_breaks(changed: Path) -> None:
+    with serving(Workspace(changed), acts=benchwright.runs) as (address, _):
+        connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=PATIENCE_S)
+        connection.request("GET", "/api/runs", headers={"Authorization": f"Bearer {address.token}"})
+        told = json.loads(connection.getresponse().read())
+        connection.close()
+        for name in ("q", HOSTILE):
+            runs = {each["run_id"]: each for each in asked(address, name=name)[1]["runs"]}
+            points = told["histories"][name]
+            assert len(points) > 3
+            for before, point in pairwise(points):
+                run = runs[point["run_id"]]
+                other = any(change["path"] == "$.model" for change in run["changes"])
+                if run["before"] == before["run_id"]:
+                    assert point["joined"] == (not run["breaks"] and not other), point

@@ -14,6 +14,7 @@ from benchwright.results._command import (
     run_config as run_config,
     versioning as versioning,
 )
+from benchwright.results._comparing import rules_key as rules_key
 from benchwright.results._comparison import (
     Comparison as Comparison,
     ComparisonOptions as ComparisonOptions,

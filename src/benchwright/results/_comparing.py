@@ -12,6 +12,7 @@ from benchwright.core import (
     MetricSummary,
     RunSummary,
     UsageError,
+    canonical_json,
     is_share,
     is_time,
     json_differences,
@@ -243,6 +244,15 @@ def disagreements(a: RunRecord, b: RunRecord, *, prompt_may_differ: bool = False
         yield f"imported other code ({', '.join(sorted(changed))})"
     if changed := _changed_files(a, b):
         yield f"used other files ({', '.join(changed)})"
+
+
+def rules_key(run: RunRecord) -> int:
+    """A number that two runs of one process share if they have the same model, data, examples, prompts and scoring code: in lists, where
+    `disagreements` of all pairs would take too long."""
+    parts = [_part(run, part, what) for part, what, _ in _MUST_AGREE]
+    parts += [_part(run, "benchmark", "own_hash") or _part(run, "benchmark", "hash")]
+    parts += [_part(run, "benchmark", what) for what in ("modules", "files")]
+    return hash(canonical_json([run.model, *parts]))
 
 
 def differ_in_prompt_only(a: RunRecord, b: RunRecord) -> bool:

@@ -304,6 +304,8 @@ class HistoryPoint(Struct, frozen=True):
 
     run_id: int
     value: float
+    joined: bool
+    """Whether the point before it is of the same model, data, prompt and scorer; no line joins others."""
 
 
 class RunPage(Struct, frozen=True):

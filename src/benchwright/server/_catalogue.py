@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import RUN_STATUSES
+from benchwright.results import rules_key
 from benchwright.server._answers import event
 from benchwright.server._bodies import HistoryPoint, LiveRuns, RunBody, RunPage, run_body
 from benchwright.server._guard import Refusal
@@ -35,6 +36,7 @@ class Catalogue:
         self._marks: dict[int, tuple[object, ...]] = {}
         self._told: dict[int, tuple[object, ...]] = {}
         self._bodies: dict[int, RunBody] = {}
+        self._rules: dict[int, int] = {}
 
     def refresh(self, store: Store) -> None:
         """Read what changed since the last look."""
@@ -43,6 +45,7 @@ class Catalogue:
         removed = [run_id for run_id in self._marks if run_id not in marks]
         for run_id in removed:
             self._bodies.pop(run_id, None)
+            self._rules.pop(run_id, None)
         if len(stale) > _COLD:  # the first look: all at once
             wanted = set(stale)
             found = {run.id: run for run in store.runs() if run.id in wanted}
@@ -55,7 +58,8 @@ class Catalogue:
             if run.id != run_id:  # deleted meanwhile
                 marks.pop(run_id)
                 continue
-            self._bodies[run_id] = run_body(whole(store, run), brief=True)
+            record = whole(store, run)
+            self._bodies[run_id], self._rules[run_id] = run_body(record, brief=True), rules_key(record)
         self._marks = marks
 
     def begin_telling(self) -> None:
@@ -105,7 +109,7 @@ class Catalogue:
     def histories(self, shown: list[RunBody]) -> dict[str, list[HistoryPoint]]:
         """The headlines of the last runs of each name that is shown: those with the metric of the newest one."""
         names = {body.name for body in shown if body.headline and "value" in body.headline}
-        points: dict[str, list[HistoryPoint]] = {}
+        points: dict[str, list[tuple[int, float]]] = {}
         metrics: dict[str, str] = {}
         for run_id in sorted(self._bodies, reverse=True):
             body = self._bodies[run_id]
@@ -115,8 +119,15 @@ class Catalogue:
                 continue
             of_name = points.setdefault(body.name, [])
             if len(of_name) < MOST_POINTS:
-                of_name.insert(0, HistoryPoint(run_id, body.headline["value"]))
-        return points
+                of_name.insert(0, (run_id, body.headline["value"]))
+        return {name: list(self._joined(found)) for name, found in points.items()}
+
+    def _joined(self, points: list[tuple[int, float]]) -> Iterator[HistoryPoint]:
+        before = None
+        for run_id, value in points:
+            rules = self._rules[run_id]
+            yield HistoryPoint(run_id, value, rules == before)
+            before = rules
 
     def choices(self) -> dict[str, list[str]]:
         """The values by which runs can be filtered."""

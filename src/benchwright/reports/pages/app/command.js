@@ -1,6 +1,6 @@
 // "The command that shows this", on every page: the terminal has the same numbers.
 
-import { h, quoted } from "./dom.js";
+import { decoded, h, quoted } from "./dom.js";
 import { filterOf } from "./sample_filter.js";
 
 /** A request to REST, for what no command lists. @param {string} path */
@@ -44,7 +44,7 @@ const COMMANDS = [
   [/^#\/runs\/(\d+)\/samples$/, ([id], query) => samples(id, query)],
   [/^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, ([id, row, repeat]) => `benchwright show ${id} ${row}${repeat === "0" ? "" : `/${repeat}`}`],
   [/^#\/runs\/(\d+)\/slices$/, ([id], query) => `benchwright show ${id} --by ${quoted(query.get("by") ?? "COLUMN")}`],
-  [/^#\/history\/([^/]+)$/, ([name]) => `benchwright list --name ${quoted(decodeURIComponent(name))}`],
+  [/^#\/history\/([^/]+)$/, ([name]) => `benchwright list --name ${quoted(decoded(name))}`],
 ];
 
 /** @param {string} address of a page @param {URLSearchParams} query @returns {string | null} */

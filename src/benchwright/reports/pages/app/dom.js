@@ -54,6 +54,15 @@ export function scrolls(label, kind = "card") {
 /** Words that only a reader of the screen needs, such as the heading of a column of pictures. @param {string} words */
 export const unseen = (words) => h("span", { class: "hidden" }, words);
 
+/** A name in an address. @param {string} part */
+export function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // typed by hand
+  }
+}
+
 /** A word of a command, as a shell takes it. @param {string} text */
 export const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 

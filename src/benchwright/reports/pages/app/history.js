@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { axisFor, chart } from "./charts.js";
-import { at, figure, h, name, scrolls } from "./dom.js";
+import { at, decoded, figure, h, name, scrolls } from "./dom.js";
 import { count, plural, score } from "./figures.js";
 import { isLive, watch } from "./live.js";
 import { historyOf, pageOf } from "./runs.js";
@@ -16,15 +16,6 @@ import { empty } from "./states.js";
 
 const MOST_CHANGES = 5, LONGEST = 40;
 
-/** The name in an address. @param {string} part */
-function nameIn(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part; // typed by hand
-  }
-}
-
 /** The letter of a model: points are told apart by more than their colour. @param {number} place */
 const letter = (place) => String.fromCharCode(65 + (place % 26)) + (place < 26 ? "" : String(Math.floor(place / 26)));
 
@@ -34,15 +25,24 @@ const brief = (reason) => reason.replace(/ \(.*$/s, "");
 /** The headline of a run, if the picture has it. @param {History} found @param {HistoryRun} run @returns {Score | null} */
 const drawn = ({ metric }, { headline }) => (headline?.value !== undefined && headline.name === metric ? headline : null);
 
-/** The headline of each run with its interval; lines join runs of one model that no break divides. @param {History} found */
+/** The kind of the runs in the picture. A load test may have the name of a benchmark. @param {History} found */
+const kindOf = ({ metric, runs }) => (metric === null ? null : runs.findLast(({ headline }) => headline?.name === metric)?.kind ?? null);
+
+/** Whether a run is of another model than the one before it. @param {HistoryRun} run */
+const ofOtherModel = ({ changes }) => changes.some(({ path }) => path === "$.model");
+
+/** Why no line joins a run with the one before it, in few words. @param {HistoryRun} run @returns {string[]} */
+const divisions = (run) => [...run.breaks.map(brief), ...(ofOtherModel(run) ? ["other model"] : [])];
+
+/** The headline of each run with its interval; lines join runs that neither a break nor another model divides. @param {History} found */
 export function picture(found) {
-  const runs = found.runs, shown = runs.filter((run) => drawn(found, run));
+  const kind = kindOf(found), runs = found.runs.filter((run) => run.kind === kind), shown = runs.filter((run) => drawn(found, run));
   if (!shown.length) return null;
   const models = [...new Set(shown.map(({ model }) => model))];
   const series = new Map();
   let part = 0;
   runs.forEach((run, place) => {
-    if (run.breaks.length) part += 1;
+    if (divisions(run).length) part += 1;
     const headline = drawn(found, run);
     if (headline === null) return;
     const number = models.indexOf(run.model), key = `${part} ${number}`;
@@ -56,6 +56,7 @@ export function picture(found) {
   const values = shown.flatMap((run) => { const head = drawn(found, run); return head === null ? [] : [head.value, head.ci_low, head.ci_high]; }).filter((each) => each !== null);
   const notes = [
     models.length === 1 ? `All runs are of ${models[0] || "no model"}.` : "", "Vertical bars are 95 % intervals.", found.breaks ? "Dashed lines are breaks: figures on either side of one cannot be compared." : "",
+    runs.some((run) => ofOtherModel(run) && !run.breaks.length) ? "Lines that say “other model” divide models on the same data, which can be compared." : "",
     shown.some(({ baselines }) => baselines.length) ? "★ is a baseline." : "",
     shown.length < runs.length ? `${plural(runs.length - shown.length, "run")} without a figure of ${found.metric} ${runs.length - shown.length === 1 ? "is" : "are"} left out.` : "",
   ];
@@ -63,7 +64,7 @@ export function picture(found) {
     title: `${found.metric} of ${found.name}`, wide: true, note: notes.filter(Boolean).join(" "),
     x: { low: -0.5, high: runs.length - 0.5, title: "run", names: runs.map(({ run_id: id }) => String(id)) }, y: axisFor(values, found.metric ?? "", { zero: false }),
     series: [...series.values()],
-    marks: runs.flatMap(({ breaks }, place) => (breaks.length ? [/** @type {[number, string]} */ ([place - 0.5, breaks.map(brief).join(", ")])] : [])),
+    marks: runs.flatMap((run, place) => (divisions(run).length ? [/** @type {[number, string]} */ ([place - 0.5, divisions(run).join(", ")])] : [])),
     tips: runs.flatMap((run, place) => (drawn(found, run) ? [/** @type {[number, string]} */ ([place, `run ${run.run_id}, ${run.model}: ${run.headline?.text}`])] : [])),
   }));
 }
@@ -108,9 +109,8 @@ function row(run, place) {
 
 /** @param {History} found @param {boolean} older whether newer runs are left out */
 export function verdict(found, older) {
-  const { runs, metric } = found;
-  // A load test may have the name of a benchmark: the sentence is about the kind of runs in the picture.
-  const kind = metric === null ? null : runs.findLast(({ headline }) => headline?.name === metric)?.kind;
+  const { runs } = found;
+  const kind = kindOf(found); // the sentence is about the runs in the picture
   const tells = (/** @type {HistoryRun} */ run) => run.headline !== null && (kind === null || run.kind === kind);
   const newest = runs.findLastIndex(tells), told = runs.filter(tells), results = told.length;
   const breaks = told.filter((each) => each.breaks.length > 0).length;
@@ -125,9 +125,20 @@ export function verdict(found, older) {
   return h("p", { class: "verdict-line" }, `Run ${run.run_id}`, ...said, `. It is ${of}${older || found.next !== null ? " on this page" : ""}.${divided}${live}`);
 }
 
+const HEADINGS = ["Run", "Model", "Headline", "95 % interval", "n", "Started (UTC)", "Changed since the run before"];
+const OTHERS = { load: "Load tests of this name", workflow: "Workflows of this name", benchmark: "Benchmarks of this name" };
+
+/** Some of the runs as a table. @param {string} title @param {HistoryRun[]} runs @param {(run: HistoryRun) => boolean} chosen */
+function list(title, runs, chosen) {
+  const rows = runs.flatMap((run, place) => (chosen(run) ? row(run, place) : []));
+  return rows.length === 0 ? [] : [h("h2", {}, title), h("div", scrolls(title), h("table", { class: "metrics history" },
+    h("thead", {}, h("tr", {}, ...HEADINGS.map((words, column) => h("th", { scope: "col", class: column > 1 && column < 5 ? "number" : null }, words)))),
+    h("tbody", {}, ...rows)))];
+}
+
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function history(place) {
-  const wanted = nameIn(place.ids[0]), after = place.query.get("after");
+  const wanted = decoded(place.ids[0]), after = place.query.get("after");
   /** @type {History} */
   const found = await get(`/history?${new URLSearchParams(after === null ? { name: wanted } : { name: wanted, after })}`, place.signal);
   place.title = `History of ${wanted}`;
@@ -138,12 +149,11 @@ export async function history(place) {
   });
   const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"));
   if (!found.runs.length) return [trail, empty(after === null ? `No run is called ${wanted}` : `${wanted} has no older runs`, "All names of the workspace:", "benchwright list")];
-  const headings = ["Run", "Model", "Headline", "95 % interval", "n", "Started (UTC)", "Changed since the run before"];
+  const drawnKind = kindOf(found), own = (/** @type {HistoryRun} */ run) => drawnKind === null || run.kind === drawnKind;
   return [trail, h("h1", { tabindex: "-1" }, "History of ", name("name", found.name)), verdict(found, after !== null),
     ...[picture(found)].filter((each) => each !== null),
-    h("h2", {}, "Runs, oldest first"), h("div", scrolls("Runs, oldest first"), h("table", { class: "metrics history" },
-      h("thead", {}, h("tr", {}, ...headings.map((words, column) => h("th", { scope: "col", class: column > 1 && column < 5 ? "number" : null }, words)))),
-      h("tbody", {}, ...found.runs.flatMap(row)))),
+    ...list("Runs, oldest first", found.runs, own),
+    ...Object.entries(OTHERS).flatMap(([kind, words]) => list(words, found.runs, (run) => !own(run) && run.kind === kind)),
     h("p", { class: "foot" }, found.next === null ? null : h("a", { href: `${historyOf(wanted)}?after=${found.next}` }, "Show older runs"), " ",
       after === null ? null : h("a", { href: historyOf(wanted) }, "Show the newest runs"))];
 }

@@ -63,7 +63,7 @@ function spark(run, points) {
   const own = points.findIndex(({ run_id: id }) => id === run.id);
   return h("a", { class: "history", href: historyOf(run.name), "aria-label": `History of ${run.name}: ${points.length} runs` },
     svg("svg", { class: "spark", viewBox: "0 0 60 18", "aria-hidden": "true" },
-      svg("polyline", { points: points.map(({ value }, place) => `${fixed(x(place), 1)},${fixed(y(value), 1)}`).join(" ") }),
+      svg("path", { d: points.map(({ value, joined }, place) => `${joined ? "L" : "M"}${fixed(x(place), 1)} ${fixed(y(value), 1)}${joined || points[place + 1]?.joined ? "" : "h.1"}`).join("") }), // a run by itself is a point
       own < 0 ? null : svg("circle", { cx: fixed(x(own), 1), cy: fixed(y(values[own]), 1), r: 2.5 })));
 }
 

@@ -1,12 +1,12 @@
 // #/suites/NAME: a suite, as a server shows it.
 
 import { get } from "./api.js";
-import { h, name, quoted } from "./dom.js";
+import { decoded, h, name, quoted } from "./dom.js";
 import { suite } from "./suite.js";
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function servedSuite(place) {
-  const asked = decodeURIComponent(place.ids[0]);
+  const asked = decoded(place.ids[0]);
   const found = await get(`/suites?${new URLSearchParams({ name: asked })}`, place.signal);
   const failed = found.runs.filter(({ outcomes }) => !outcomes.length).length;
   place.title = `Suite ${asked}`;
