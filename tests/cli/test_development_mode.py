@@ -70,6 +70,8 @@ IN_ONE_PROCESS = [
     ["show", "1", "0"],
     ["show", "99"],
     ["cancel", "1"],
+    ["tag", "1", "prompt=v2"],
+    ["rename", "1", "other"],
     ["export", "1", "-o", "samples.csv"],
     ["export", "1", "-o", "samples.parquet"],
     ["compare", "1", "2"],
