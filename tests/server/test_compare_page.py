@@ -169,3 +169,49 @@ def test_a_comparison_is_one_file_of_every_format(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()
     assert logged == []
+
+
+FEW_MUCH = """
+from benchwright import benchmark, scorer
+
+@benchmark(name="lengths", dataset="q.jsonl", prompt="{question}", lower_is_better=["error_rate", "steps"])
+@scorer
+def lengths(sample):
+    steps = float(sample.response)
+    return {"steps": steps, "gain": steps}
+"""
+
+
+def test_colours_follow_the_direction_of_each_metric(
+    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same values under two names: more is worse for one and better for the other, and neither is coloured where mean and test disagree."""
+    monkeypatch.chdir(tmp_path)
+    rows = [json.dumps({"question": f"{n}?", "answer": "x"}) for n in range(ROWS)]
+    (tmp_path / "q.jsonl").write_text("\n".join(rows))
+    (tmp_path / "lengths.py").write_text(FEW_MUCH)
+    worse = [str(10 + n + 1) for n in range(ROWS)]
+    mixed = [str(10 + n - 0.5 if n else 500) for n in range(ROWS)]
+    for values in ([str(10 + n) for n in range(ROWS)], worse, mixed):
+        replies = iter(values)
+        endpoint = ScriptedEndpoint(lambda request, replies=replies: next(replies))
+        benchwright.run("lengths.py", endpoint=endpoint, parallelism=1)
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
+        page = chromium.new_page()
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.goto(address.open_url)
+        page.wait_for_selector("main[aria-busy=false]")
+        for query, expected in (
+            ("1,2", {"steps": "worse", "gain": "better"}),
+            ("1,3", {"steps": "", "gain": ""}),
+        ):
+            document = asked(address, f"/compare?runs={query}")[1]
+            metrics = {each["name"]: each for each in document["metrics"]}
+            assert metrics["steps"]["significant"], query
+            page.goto(f"{address.url}/#/compare?runs={query}")
+            for place, each in enumerate(document["metrics"]):
+                path = f"[data-json='metrics.{place}.paired.difference']"
+                page.wait_for_selector(path)
+                shown = page.eval_on_selector(path, "each => each.parentElement.className")
+                assert shown == expected[each["name"]], (query, each["name"], each["direction"])
+        page.close()

@@ -51,18 +51,22 @@ function wins({ wins: won, ties, losses: lost }) {
   return svg("svg", { class: "wins", role: "img", "aria-label": label }, svg("title", {}, label), part(won, "won"), part(ties, "tied"), part(lost, "lost"));
 }
 
-/** @param {Json} paired @param {boolean} significant @param {boolean} less whether a smaller value is better */
-const verdict = (paired, significant, less) => (!significant ? "" : paired.difference > 0 === !less ? "better" : "worse");
+/** How a figure changed, as `direction` of a metric says it: `mixed` if the mean and the test disagree. @param {Json} paired */
+const directionOf = ({ difference, leaning }) => (difference === 0 || leaning * difference < 0 ? "mixed" : difference > 0 ? "up" : "down");
+
+/** The style of a difference. One that is none, and one in which the mean and the test disagree, has no colour. @param {string} direction @param {boolean} significant
+ *  @param {boolean} less whether a smaller value is better */
+const verdict = (direction, significant, less) => (!significant || !["up", "down"].includes(direction) ? "" : (direction === "up") !== less ? "better" : "worse");
 
 /** A table of differences, each with its picture. @param {string} label @param {string | Node} first @param {{ name: Node | string, paired: Json | null, path: string, p: number | null,
- *  p_path: string, significant: boolean, less: boolean, values?: (string | Node)[] }[]} rows @param {string[]} values headings of further columns */
+ *  p_path: string, significant: boolean, less: boolean, direction?: string, values?: (string | Node)[] }[]} rows @param {string[]} values headings of further columns */
 function differences(label, first, rows, values = []) {
   const known = rows.map(({ paired }) => paired).filter((paired) => paired !== null);
   const reach = Math.max(1e-9, ...known.flatMap((paired) => [paired.ci_low, paired.ci_high, paired.difference].map((end) => Math.abs(end ?? 0))));
   const cells = rows.map((row) => {
     const { paired } = row;
     if (paired === null) return [row.name, ...(row.values ?? []), "no common rows", "", "", "", "–"];
-    const style = verdict(paired, row.significant, row.less);
+    const style = verdict(row.direction ?? directionOf(paired), row.significant, row.less);
     const interval = paired.ci_low === null ? "" : ` (${signed(paired.ci_low)} to ${signed(paired.ci_high)})`;
     return [row.name, ...(row.values ?? []),
       h("span", { class: style }, h("b", { "data-json": `${row.path}.difference` }, signed(paired.difference)), h("span", { class: "dim" }, interval)),
@@ -202,7 +206,7 @@ function metrics({ comparison, path }) {
     seen.set(key, metric.name);
     const value = (/** @type {string} */ side) => (metric[side].length ? figure(path("metrics", place, side, 0), score(metric[side][0])) : "–");
     rows.push({ name: metric.name, paired: metric.paired, path: path("metrics", place, "paired"), p: metric.p_adjusted, p_path: path("metrics", place, "p_adjusted"),
-      significant: metric.significant, less: metric.lower_is_better, values: [value("run_a"), value("run_b")] });
+      significant: metric.significant, less: metric.lower_is_better, direction: metric.direction, values: [value("run_a"), value("run_b")] });
   }
   return h("div", {}, differences(`Metrics: ${versus(comparison)}`, "metric", rows, [comparison.run_a.title, comparison.run_b.title]),
     equal.length ? h("p", { class: "dim" }, `Unchanged, or the same as a metric above: ${equal.join(", ")}.`) : null);
