@@ -49,7 +49,7 @@ def test_values_far_beyond_the_others_are_counted_apart() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with prices whose rows are right in 0 to 4 of 4 repeats, and one without repeats."""
+    """A run whose rows are right in 0 to 4 of 4 repeats, one without repeats, and one of a model with a price."""
     place = tmp_path_factory.mktemp("spread")
     rows = [{"question": f"{n}?", "answer": "yes"} for n in range(5)]
     (place / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -65,6 +65,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(place)
         benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(reply), repeats=4, parallelism=1)
         benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(lambda request: "yes"))
+        (place / "prices.toml").write_text(
+            '[[price]]\nmodel = "*"\ninput = 2.0\noutput = 8.0\ncurrency = "EUR"\nas_of = 2026-11-01\n'
+        )
+        benchwright.run("q.jsonl", model="demo")
     return place
 
 
@@ -88,3 +92,13 @@ def test_a_run_without_a_result_has_none(tmp_path: Path) -> None:
         run = store.create_run(kind="benchmark", name="q", target="q", model="m", folder=None, settings={}, manifest={})  # fmt: skip
         with pytest.raises(UsageError, match="no result yet"):
             run_distributions(store, run)
+
+
+def test_the_costs_of_samples_add_up_to_the_cost_of_the_run(folder: Path) -> None:
+    with open_store(Workspace(folder)) as store:
+        run = store.run(3)
+        found: Any = run_distributions(store, run)
+    [cost] = [each for each in found["figures"] if each["name"] == "cost"]
+    known: Any = (run.summary or {})["cost"]
+    assert (cost["unit"], cost["count"]) == (known["currency"], 5) == ("EUR", 5)
+    assert cost["mean"] * cost["count"] == pytest.approx(known["amount"])
