@@ -316,6 +316,7 @@ def _plain(text: str) -> str:
     return _compiled(r"\s?\([^()\n]{0,80}\)|(?<!\w)no\.\s?(?=\d)|\*").sub("", text.replace("’", "'"))
 
 
+@lru_cache(maxsize=256)  # one clause is asked about many times
 def content(text: str) -> tuple[str, ...]:
     """The words that carry meaning, without endings, in order."""
     return tuple(
@@ -374,6 +375,7 @@ def _alike(one: str, other: str) -> bool:
     return len(one) > 6 and len(other) > 6 and one[:7] == other[:7] and abs(len(one) - len(other)) <= 4
 
 
+@lru_cache(maxsize=4_096)
 def stem(word: str) -> str:
     word = word.removesuffix("'s")
     word = _irregular().get(word, word)

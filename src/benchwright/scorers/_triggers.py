@@ -294,7 +294,7 @@ class Gate(dict[str, bool]):
     (False, True)
     """
 
-    __slots__ = ("_begun", "_words")
+    __slots__ = ("_begun", "_pieces", "_text", "_words")
 
     def __init__(self, lower: str) -> None:
         self._words: list[str] | None = None
@@ -302,6 +302,7 @@ class Gate(dict[str, bool]):
             return
         super().__init__(_INDEX.absent)
         self._words = [*dict.fromkeys(words_of(lower))]
+        self._text = ""
         known = _INDEX.begun
         self._begun: dict[str, list[str]] = {}
         """Pattern → the words that begin it."""
@@ -326,8 +327,10 @@ class Gate(dict[str, bool]):
         begun = self._begun.get(pattern)
         if begun is None:
             return not triggers.none_in(words)  # it was not known before
-        text = " ".join(words)
-        return triggers.begun_in(begun, _pieces(words, text), text)
+        if not self._text:
+            self._text = " ".join(words)
+            self._pieces = _pieces(words, self._text)
+        return triggers.begun_in(begun, self._pieces, self._text)
 
 
 class _Index:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from benchwright.scorers._asked import YesNoQuestion
 from benchwright.scorers._restated import leans, of_another, restates
+from benchwright.scorers._triggers import gate_of
 from benchwright.scorers._verdict_clauses import (
     Kind,
     Sentence,
@@ -57,6 +59,7 @@ class AnswerClauses:
 
     def __init__(self, text: str, sentences: list[Sentence], asked: YesNoQuestion) -> None:
         self._text = text
+        self._may = gate_of(text)
         self._sentences = sentences
         self._asked = asked
         self._reported: bool | None = None
@@ -78,6 +81,10 @@ class AnswerClauses:
             if any(affirms != other and words and words <= about for other, words in self._deciding):
                 yield from (SpottedVerdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
 
+    def _search(self, pattern: str, part: str) -> re.Match[str] | None:
+        """The first match in a sentence or a clause of the text."""
+        return compiled(pattern).search(part) if self._may[pattern] else None
+
     def _of_sentence(self, number: int, one: Sentence) -> Iterator[SpottedVerdict]:
         asked, sentences = self._asked, self._sentences
         first, last = number == 0, number == len(sentences) - 1
@@ -93,17 +100,19 @@ class AnswerClauses:
             yield found
             if found.kind is Kind.SAID:
                 return
-        beside = compiled(BESIDE).search(one.text)
+        beside = self._search(BESIDE, one.text)
         if beside and leans(asked, one.text[beside.end() :])[1]:
             return  # `The abstract says …, whereas the table says …`
-        if len(compiled(FOUND_THAT).findall(one.text)) > 1 and not compiled(REPORTED).search(one.text):
+        if (
+            self._may[FOUND_THAT]
+            and len(compiled(FOUND_THAT).findall(one.text)) > 1
+            and not self._search(REPORTED, one.text)
+        ):
             return
-        open_ended = compiled(UNKNOWN).search(one.text) is not None
+        open_ended = self._search(UNKNOWN, one.text) is not None
         self._concludes, self._skips, self._before = False, False, []
         for clause in _clauses(one.text):
-            self._concludes |= (
-                clause.marked or clause.turned or compiled(WITHIN).search(clause.bare) is not None
-            )
+            self._concludes |= clause.marked or clause.turned or self._search(WITHIN, clause.bare) is not None
             if clause.marked or clause.turned:
                 self._skips = False
             if self._is_others(clause):
@@ -127,7 +136,7 @@ class AnswerClauses:
         return (
             self._flips(clause)
             or compiled(CONCEDES).match(clause.bare) is not None
-            or compiled(REPORTED).search(clause.bare) is not None
+            or self._search(REPORTED, clause.bare) is not None
         )
 
     def _flips(self, clause: _Clause) -> bool:
@@ -143,7 +152,7 @@ class AnswerClauses:
             self._reported = None
             return
         if compiled(CONCEDES).match(bare):
-            if clause.at and not compiled(REPORTED).search(bare):
+            if clause.at and not self._search(REPORTED, bare):
                 self._leaning.append((at, leans(self._asked, bare)))
             return
         self._skips = True

@@ -144,7 +144,12 @@ REACH = 60
 READ = 200
 """Places of each word of predicates that are read, from the end."""
 AT_ONCE = 6
-SENTENCE_END = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bst)(?<!\bmrs)(?<!\bms)(?<!\bprof)(?<!\b[a-z]\.[a-z])(?<!\bapprox)(?:[.!?…](?=\s|$|[)\]}])|;(?=\s)|[\n。？！；])"
+# The characters come first: a pattern that begins with a set of characters is searched for much faster.
+SENTENCE_END = (
+    r"[.!?…;\n。？！；](?:(?<=[.!?…])(?=\s|$|[)\]}])|(?<=;)(?=\s)|(?<=[\n。？！；]))"
+    r"(?<!\be\.g[\s\S])(?<!\bi\.e[\s\S])(?<!\bvs[\s\S])(?<!\bdr[\s\S])(?<!\bmr[\s\S])(?<!\bst[\s\S])(?<!\bmrs[\s\S])(?<!\bms[\s\S])"
+    r"(?<!\bprof[\s\S])(?<!\b[a-z]\.[a-z][\s\S])(?<!\bapprox[\s\S])"
+)
 QUOTED = r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]"
 HIDDEN = "‹›"
 """Stands for what a reply quotes."""

@@ -27,7 +27,6 @@ from benchwright.scorers._mcq.statements import Stated, asserted, refuted, state
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import breaks_off, next_question
-from benchwright.scorers._triggers import may_match
 
 _ONLY = (
     rf"(?:\s?\d{{1,3}}[.):]\s?)?[^\w+#&/]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[^\w+#&/]{{0,6}}"
@@ -169,7 +168,7 @@ def _ordinal(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, st
 def _by_pattern(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
 ) -> Lone | None:
-    if not may_match(rule.pattern or "", view.lower):
+    if not view.may[rule.pattern or ""]:
         return None
 
     def places() -> Iterator[tuple[int, str]]:

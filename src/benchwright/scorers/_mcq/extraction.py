@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._stems import matches_at, places
-from benchwright.scorers._triggers import may_match
 
 _LONG = 200
 """Characters from which on looking for cues first is worth it."""
@@ -195,15 +194,14 @@ class ChoiceRule(Struct, frozen=True):
 
     def found(self, view: ReplyText) -> Iterable[re.Match[str]]:
         """The matches of the pattern in a view."""
-        if self.begins and len(view.text) > _LONG:
-            return matches_at(
-                self.compiled, view.text, places(view.lower, self.begins.split(", "), most=_PLACES)
-            )
-        if not may_match(self.pattern or "", view.lower):
+        if self.pattern is None or not view.may[self.pattern]:
             return ()
-        if self.begins:
-            return _overlapping(self.compiled, view.text)
-        return self.compiled.finditer(view.text)
+        if self.begins and len(view.text) > _LONG:
+            stems = tuple(self.begins.split(", "))
+            found = view.places(self.compiled, stems) if len(view.text) <= 2 * _PLACES else None
+            starts = places(view.lower, stems, most=_PLACES) if found is None else found
+            return matches_at(self.compiled, view.text, starts)
+        return _overlapping(self.compiled, view.text) if self.begins else view.found(self.compiled)
 
 
 def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from benchwright.scorers._mcq.extraction import caseless
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
-from benchwright.scorers._triggers import may_match
 
 _SENTENCE = 240
 ENDS = (". ", "\n", "! ", "? ", "。")
@@ -139,7 +138,7 @@ def sentence_of(view: ReplyText, at: int) -> int:
 def abstains(view: ReplyText, begin: int, texts: OptionTexts, *, stated: bool) -> bool:
     """Whether the reply says after `begin` that it chooses nothing; an option may have such words: `cannot be determined`."""
     pattern = ABSTAINS if stated else _DOUBTS
-    if not may_match(pattern, view.lower):
+    if not view.may[pattern]:
         return False
     found = caseless(pattern).finditer(view.text, begin, begin + _FAR)
     return any(not texts.overlap(view, one.start(), one.end()) for one in found)

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cache
 
-from benchwright.scorers._triggers import may_match
+from benchwright.scorers._starts import matches_in, places_in, word_starts
+from benchwright.scorers._triggers import Gate
 
 HEAD_CHARS = 20_000
 TAIL_CHARS = 100_000
@@ -57,7 +58,7 @@ _PLAIN = str.maketrans(
 class ReplyText:
     """The readable text of a reply."""
 
-    __slots__ = ("_at", "_lower", "_origin", "_spans", "text", "unfinished")
+    __slots__ = ("_at", "_lower", "_may", "_origin", "_spans", "_words", "text", "unfinished")
 
     def __init__(self, reply: str) -> None:
         parts: list[str] = []
@@ -66,6 +67,8 @@ class ReplyText:
         self._origin: list[int] = []
         """Where it begins in the reply."""
         self._lower: str | None = None
+        self._may: Gate | None = None
+        self._words: list[int] | None = None
         self._spans: dict[str, list[tuple[int, int]]] = {}
         length = 0
         kept, self.unfinished = without_reasoning(reply)
@@ -90,6 +93,7 @@ class ReplyText:
         """The view up to `end` of its text."""
         part = object.__new__(ReplyText)
         part._at, part._origin, part._lower, part._spans = self._at, self._origin, None, {}
+        part._may = part._words = None
         part.text, part.unfinished = self.text[:end], False
         return part
 
@@ -106,7 +110,28 @@ class ReplyText:
 
     def matches(self, pattern: str) -> Iterable[re.Match[str]]:
         """The matches of a pattern in `text`, in any case."""
-        return _compiled(pattern).finditer(self.text) if may_match(pattern, self.lower) else ()
+        return self.found(_compiled(pattern)) if self.may[pattern] else ()
+
+    def found(self, pattern: re.Pattern[str]) -> Iterable[re.Match[str]]:
+        """The matches of a pattern in `text`."""
+        return matches_in(pattern, self.text, self.lower, self._starts())
+
+    def places(self, pattern: re.Pattern[str], stems: tuple[str, ...]) -> list[int] | None:
+        """Where a pattern can begin with one of the stems, the last place first; None if it can begin anywhere."""
+        found = places_in(pattern, self.text, self.lower, self._starts())
+        return found and [at for at in reversed(found) if self.lower.startswith(stems, at)]
+
+    def _starts(self) -> list[int]:
+        if self._words is None:
+            self._words = word_starts(self.text)
+        return self._words
+
+    @property
+    def may(self) -> Gate:
+        """Which patterns may be in it."""
+        if self._may is None:
+            self._may = Gate(self.lower)
+        return self._may
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether quotes or emphasis are around the characters `start` to `end` of `text`."""
