@@ -116,8 +116,8 @@ def starts_of(pattern: str) -> Starts | None:
     return Starts(frozenset(part[:2] for bounded, part in plain if bounded and part[0].isalnum()), anywhere)
 
 
-def _begins(tree: _Tree, bounded: bool) -> Iterator[tuple[bool, str]]:
-    """Each way to begin: whether only a word can begin so, and the first letters."""
+def _begins(tree: _Tree, bounded: bool, whole: bool = True) -> Iterator[tuple[bool, str]]:
+    """Each way to begin: whether only a word can begin so, and the first letters; not `whole`: one may do."""
     for at, (kind, value) in enumerate(tree):
         rest = tree[at + 1 :]
         if kind is ops.ASSERT_NOT and value[0] < 0 and list(value[1]) in _BEFORE_WORDS:
@@ -125,20 +125,25 @@ def _begins(tree: _Tree, bounded: bool) -> Iterator[tuple[bool, str]]:
         elif kind in (ops.ASSERT, ops.ASSERT_NOT, ops.AT):
             pass
         elif kind is ops.LITERAL:
-            yield bounded, chr(value) + _literals(rest)
+            more = _literals(rest)
+            try:
+                seconds = {more} if more or not whole else {one for _, one in _begins(rest, False, False)}
+            except _UnknownError:
+                seconds = {""}
+            yield from ((bounded, chr(value) + one) for one in seconds)
             return
         elif kind is ops.IN and all(one is ops.LITERAL for one, _ in value):
             yield from ((bounded, chr(code)) for _, code in value)
             return
         elif kind is ops.SUBPATTERN:
-            yield from _begins([*value[3], *rest], bounded)
+            yield from _begins([*value[3], *rest], bounded, whole)
             return
         elif kind is ops.BRANCH:
             for one in value[1]:
-                yield from _begins([*one, *rest], bounded)
+                yield from _begins([*one, *rest], bounded, whole)
             return
         elif kind in (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT):
-            yield from _begins([*value[2], _STOP], bounded)
+            yield from _begins([*value[2], _STOP], bounded, whole)
             if value[0]:
                 return
         else:
