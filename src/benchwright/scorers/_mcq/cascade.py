@@ -168,7 +168,7 @@ def _ordinal(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, st
 def _by_pattern(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
 ) -> Lone | None:
-    if not view.may[rule.pattern or ""]:
+    if not view.may(rule.pattern or ""):
         return None
 
     def places() -> Iterator[tuple[int, str]]:

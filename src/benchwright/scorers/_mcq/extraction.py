@@ -194,7 +194,7 @@ class ChoiceRule(Struct, frozen=True):
 
     def found(self, view: ReplyText) -> Iterable[re.Match[str]]:
         """The matches of the pattern in a view."""
-        if self.pattern is None or not view.may[self.pattern]:
+        if self.pattern is None or not view.may(self.pattern):
             return ()
         if self.begins and len(view.text) > _LONG:
             stems = tuple(self.begins.split(", "))

@@ -138,7 +138,7 @@ def sentence_of(view: ReplyText, at: int) -> int:
 def abstains(view: ReplyText, begin: int, texts: OptionTexts, *, stated: bool) -> bool:
     """Whether the reply says after `begin` that it chooses nothing; an option may have such words: `cannot be determined`."""
     pattern = ABSTAINS if stated else _DOUBTS
-    if not view.may[pattern]:
+    if not view.may(pattern):
         return False
     found = caseless(pattern).finditer(view.text, begin, begin + _FAR)
     return any(not texts.overlap(view, one.start(), one.end()) for one in found)

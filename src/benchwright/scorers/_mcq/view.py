@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from benchwright.scorers._starts import matches_in, places_in, word_starts
-from benchwright.scorers._triggers import Gate
+from benchwright.scorers._triggers import may_match
 
 HEAD_CHARS = 20_000
 TAIL_CHARS = 100_000
@@ -58,7 +58,7 @@ _PLAIN = str.maketrans(
 class ReplyText:
     """The readable text of a reply."""
 
-    __slots__ = ("_at", "_lower", "_may", "_origin", "_spans", "_words", "text", "unfinished")
+    __slots__ = ("_at", "_lower", "_origin", "_spans", "_words", "text", "unfinished")
 
     def __init__(self, reply: str) -> None:
         parts: list[str] = []
@@ -67,7 +67,6 @@ class ReplyText:
         self._origin: list[int] = []
         """Where it begins in the reply."""
         self._lower: str | None = None
-        self._may: Gate | None = None
         self._words: list[int] | None = None
         self._spans: dict[str, list[tuple[int, int]]] = {}
         length = 0
@@ -93,7 +92,7 @@ class ReplyText:
         """The view up to `end` of its text."""
         part = object.__new__(ReplyText)
         part._at, part._origin, part._lower, part._spans = self._at, self._origin, None, {}
-        part._may = part._words = None
+        part._words = None
         part.text, part.unfinished = self.text[:end], False
         return part
 
@@ -110,7 +109,7 @@ class ReplyText:
 
     def matches(self, pattern: str) -> Iterable[re.Match[str]]:
         """The matches of a pattern in `text`, in any case."""
-        return self.found(_compiled(pattern)) if self.may[pattern] else ()
+        return self.found(_compiled(pattern)) if self.may(pattern) else ()
 
     def found(self, pattern: re.Pattern[str]) -> Iterable[re.Match[str]]:
         """The matches of a pattern in `text`."""
@@ -126,12 +125,9 @@ class ReplyText:
             self._words = word_starts(self.text)
         return self._words
 
-    @property
-    def may(self) -> Gate:
-        """Which patterns may be in it."""
-        if self._may is None:
-            self._may = Gate(self.lower)
-        return self._may
+    def may(self, pattern: str) -> bool:
+        """Whether a pattern may be in it, in any case; False only if it cannot."""
+        return may_match(pattern, self.lower)
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether quotes or emphasis are around the characters `start` to `end` of `text`."""
