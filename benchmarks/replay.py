@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import benchwright
 from benchmarks.replay_calls import Written, as_message, truth_reply
 from benchwright.benchmarks import BenchmarkSpec, ToolTask
-from benchwright.bfcl import CATEGORIES, Definition, load_evaluation
+from benchwright.bfcl import CATEGORIES, Definition
 from benchwright.bfcl._categories import GROUPS, categories_of
 from benchwright.bfcl._packages import find_provider
 from benchwright.core import Row
@@ -179,7 +179,7 @@ def replayed(task: str, workspace: Path, *, native: bool, fault: Fault = no_faul
     name = "bfclv3_ast" if native else "bfclv3_ast_prompting"
     definition = Definition.of(name, {"task": task}, workspace)
     assert definition is not None
-    with serving(Knowing(load_evaluation(definition), fault)) as url:
+    with serving(Knowing(definition.load(), fault)) as url:
         return benchwright.run(
             name, task=task, model_url=url, model_id="m", workspace=workspace, parallelism=16, max_retries=0
         )

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))  # benchmarks/ stands beside the package and is no
 
 from benchmarks.replay import Knowing, verdicts  # noqa: E402
 
-from benchwright.bfcl import Definition, load_evaluation  # noqa: E402
+from benchwright.bfcl import Definition  # noqa: E402
 
 NAME = "bfcl_multi_turn_base"
 ROWS = 2
@@ -42,7 +42,7 @@ def test_a_sample_killed_between_its_turns_goes_on_where_it_was(
     monkeypatch.chdir(tmp_path)
     definition = Definition.of(NAME, {}, tmp_path)
     assert definition is not None
-    knowing = Knowing(load_evaluation(definition))
+    knowing = Knowing(definition.load())
     killed, asked = threading.Event(), threading.Event()
     hold = False
 

@@ -12,7 +12,7 @@ import yaml
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.bfcl import CATEGORIES, Definition, load_evaluation
+from benchwright.bfcl import CATEGORIES, Definition
 from benchwright.bfcl._categories import GROUPS
 from benchwright.cli import main
 from benchwright.scorers import ScorerInput
@@ -28,7 +28,7 @@ def no_published_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def evaluation(name: str, **given: Any) -> Any:
     definition = Definition.of(name, given, Path.cwd())
     assert definition is not None
-    return load_evaluation(definition)
+    return definition.load()
 
 
 def replayed(spec: Any, row: dict[str, Any], native: bool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 import benchwright.bfcl
 from benchwright import BenchwrightError
-from benchwright.bfcl import Definition, load_evaluation
+from benchwright.bfcl import Definition
 from benchwright.scorers import ScorerInput
 
 ODD: tuple[Any, ...] = (
@@ -103,7 +103,7 @@ def attempt(task: str, path: Path) -> None:
     given = {"task": task, "custom_dataset": custom, "executable_module": str(module)}
     definition = Definition.of("bfclv3_ast", given, path.parent)
     assert definition is not None
-    spec = load_evaluation(definition)
+    spec = definition.load()
     for row in spec.dataset.rows():
         assert spec.tool_tasks is not None
         assert spec.gold is not None

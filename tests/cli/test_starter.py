@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.cli import main
-from benchwright.config import read_config
+from benchwright.config._files import read_config
 
 
 def test_a_starter_is_written_and_the_next_command_printed(

@@ -12,8 +12,8 @@ from benchwright.config import (
     ModelConfig,
     NoCodeBenchmark,
     find_config,
-    read_config,
 )
+from benchwright.config._files import read_config
 from benchwright.core import ConfigError
 
 STYLE = 'style = { type = "exact_match", golden_column = "answer" }\n'
@@ -130,11 +130,10 @@ def test_messages_end_with_the_user(tmp_path: Path) -> None:
 
 def test_a_program_keeps_its_command_input_and_folder(tmp_path: Path) -> None:
     text = '[benchmarks.x]\ntype = "custom_code"\ncommand = ["python", "e.py"]\ninput = { limit = 3, deep = { a = [1] } }\n'
-    code = config(tmp_path, text).benchmarks["x"].code
-    assert code is not None
-    assert code.command == ("python", "e.py")
-    assert code.input == {"limit": 3, "deep": {"a": [1]}}
-    assert code.folder == tmp_path
+    program = config(tmp_path, text).benchmarks["x"]
+    assert program.command == ("python", "e.py")
+    assert program.input == {"limit": 3, "deep": {"a": [1]}}
+    assert program.folder == tmp_path
 
 
 def test_a_file_of_the_other_tool_is_found_upwards_and_its_own_tables_passed_over(tmp_path: Path) -> None:

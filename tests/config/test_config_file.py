@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.config import find_config, read_config
+from benchwright.config import find_config
+from benchwright.config._files import read_config
 from benchwright.core import ConfigError
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchwright.config import PROFILES, ModelConfig, read_config
+from benchwright.config import PROFILES, ModelConfig
+from benchwright.config._files import read_config
 from benchwright.core import ConfigError
 
 WHERE = "suite.py: models, entry 1"

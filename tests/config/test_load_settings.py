@@ -8,7 +8,8 @@ from typing import get_type_hints
 
 import pytest
 
-from benchwright.config import SHARED_WITH_RUNS, LoadKeywords, LoadOptions, read_config
+from benchwright.config import SHARED_WITH_RUNS, LoadKeywords, LoadOptions
+from benchwright.config._files import read_config
 from benchwright.config._load_settings import LOAD_BY_NAME
 from benchwright.core import ConfigError, UsageError
 

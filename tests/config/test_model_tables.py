@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.config import read_config, resolve_headers
+from benchwright.config import resolve_headers
+from benchwright.config._files import read_config
 from benchwright.core import ConfigError
 
 SERVER = 'base_url = "http://h/v1"\nmodel = "m"\n'

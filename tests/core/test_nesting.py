@@ -123,7 +123,7 @@ def test_suite_is_refused(tmp_path: Path, name: str, text: str, depth: int) -> N
 
 
 def test_workspace_file_and_flags_are_refused(tmp_path: Path) -> None:
-    from benchwright.config import read_config
+    from benchwright.config._files import read_config
 
     path = tmp_path / "benchwright.toml"
     path.write_text(f"[run]\nextra_body = {{ a = {nested(3_000)} }}\n")

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchwright import load_dataset
-from benchwright.core import DatasetError, Registry, UsageError, find_plugins, registries
-from benchwright.core._plugins import EXTENSION_POINTS
+from benchwright.core import DatasetError, Registry, UsageError, find_plugins, installed_plugins
+from benchwright.core._plugins import EXTENSION_POINTS, registries
 from benchwright.datasets import open_dataset
 from benchwright.endpoints import EndpointSettings
-from benchwright.runs import list_plugins
 from benchwright.scorers import JudgeCall, ScorerInput, find_scorer, judge_score
 
 
@@ -95,7 +94,7 @@ def test_a_plugin_never_takes_a_built_in_name(site: Path) -> None:
         },
     )
     assert find_scorer("exact_match")(ScorerInput("a", "a", {})) == {"correct": True}
-    listed = {(plugin.kind, plugin.name): plugin.problem or "" for plugin in list_plugins()}
+    listed = {(plugin.kind, plugin.entry.name): plugin.problem or "" for plugin in installed_plugins()}
     assert len(listed) == 8
     assert all("is a built-in name; rename the entry point" in problem for problem in listed.values())
 
@@ -117,7 +116,7 @@ def test_entries_of_the_wrong_kind_say_what_is_expected(site: Path) -> None:
             "judge_templates": {"plain": "wrong:number"},
         },
     )
-    listed = {plugin.kind: plugin.problem or "" for plugin in list_plugins()}
+    listed = {plugin.kind: plugin.problem or "" for plugin in installed_plugins()}
     assert set(listed) == {point.kind for point in EXTENSION_POINTS}
     for point in EXTENSION_POINTS:
         assert listed[point.kind].endswith(f"expected {point.entry}"), listed[point.kind]

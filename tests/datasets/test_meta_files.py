@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchwright.core import DatasetError
-from benchwright.datasets import Sampling, read_meta
+from benchwright.datasets import Sampling
 from benchwright.datasets._lengths import (
     ColumnLengths,
     FixedLength,
@@ -20,6 +20,7 @@ from benchwright.datasets._lengths import (
     UniformLengths,
     ZipfLengths,
 )
+from benchwright.datasets._meta import read_meta
 
 UNIFORM = {"method": "uniform", "params": {"min_value": 100, "max_value": 200}}
 

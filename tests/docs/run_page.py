@@ -24,7 +24,8 @@ from typing import Any, get_args
 import yaml
 from page_blocks import Block, Command, blocks_of, commands_of
 
-from benchwright.config import CONFIG_NAMES, read_config
+from benchwright.config import CONFIG_NAMES
+from benchwright.config._files import read_config
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine._progress import Phase
 

@@ -25,7 +25,8 @@ from benchwright.bridges._aisbench_entries import MODEL_KEYS
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
-from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, RunOptions, read_config
+from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, RunOptions
+from benchwright.config._files import read_config
 from benchwright.core import WIRE_FORMATS, ConfigError, FailureKind, Outcome, RunFile, WireFormat
 from benchwright.core._plugins import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, fault_mix

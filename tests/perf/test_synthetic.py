@@ -11,15 +11,17 @@ from tests.perf.made_records import read_request_file
 
 from benchwright import perf
 from benchwright.core import UsageError
-from benchwright.perf import open_text_maker, parse_synthetic, synthetic_rows
+from benchwright.perf import synthetic_rows
+from benchwright.perf._synthetic import parse_synthetic
+from benchwright.perf._texts import open_text_maker
 
 
 def lengths(text: str, count: int = 4000) -> list[int]:
     """The tokens of made prompts, by their words."""
-    made = synthetic_rows(parse_synthetic(text), open_text_maker(None, 1), 1, count)
-    found = [len(str(row["prompt"]).split()) for row in made.rows]
-    assert found == [row["input_tokens"] for row in made.rows]
-    assert made.facts["mean_input_tokens"] == pytest.approx(fmean(found), abs=0.001)
+    rows, facts = synthetic_rows(text, None, 1, count)
+    found = [len(str(row["prompt"]).split()) for row in rows]
+    assert found == [row["input_tokens"] for row in rows]
+    assert facts["mean_input_tokens"] == pytest.approx(fmean(found), abs=0.001)
     return found
 
 
@@ -40,11 +42,11 @@ def test_laws_have_their_means_and_spreads() -> None:
 
 
 def test_prefixes_are_shared_and_the_share_of_a_cache_is_known() -> None:
-    how = parse_synthetic("input=20,output=4,prefixes=3x8,prefix_share=0.5")
-    made = synthetic_rows(how, open_text_maker(None, 2), 2, 400)
+    how = "input=20,output=4,prefixes=3x8,prefix_share=0.5"
+    rows, facts = synthetic_rows(how, None, 2, 400)
     seen: set[str] = set()
     cached = total = 0
-    for row in made.rows:
+    for row in rows:
         words = str(row["prompt"]).split()
         total += len(words)
         if row["prefix"] is not None:
@@ -52,12 +54,11 @@ def test_prefixes_are_shared_and_the_share_of_a_cache_is_known() -> None:
             cached += 8 if prefix in seen else 0
             seen.add(prefix)
     assert len(seen) == 3
-    assert made.facts["cacheable_share"] == pytest.approx(cached / total, abs=1e-6)
+    assert facts["cacheable_share"] == pytest.approx(cached / total, abs=1e-6)
     assert 0.15 < cached / total < 0.25
-    assert len({row["prompt"] for row in made.rows}) == 400
-    again = synthetic_rows(how, open_text_maker(None, 2), 2, 400)
-    assert again.rows == made.rows
-    assert synthetic_rows(how, open_text_maker(None, 3), 3, 400).rows != made.rows
+    assert len({row["prompt"] for row in rows}) == 400
+    assert synthetic_rows(how, None, 2, 400)[0] == rows
+    assert synthetic_rows(how, None, 3, 400)[0] != rows
 
 
 @pytest.mark.parametrize(
@@ -119,10 +120,8 @@ def test_with_a_tokenizer_every_prompt_has_exactly_its_tokens(folder: Path) -> N
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
     maker = open_text_maker(str(folder / "tokenizer.json"), 0)
-    made = synthetic_rows(parse_synthetic("input=30-60,output=5,prefixes=2x11"), maker, 0, 20)
-    assert [maker.count(str(row["prompt"])) for row in made.rows] == [
-        row["input_tokens"] for row in made.rows
-    ]
+    rows, _ = synthetic_rows("input=30-60,output=5,prefixes=2x11", str(folder / "tokenizer.json"), 0, 20)
+    assert [maker.count(str(row["prompt"])) for row in rows] == [row["input_tokens"] for row in rows]
     result = perf(
         synthetic="input=30,output=5", tokenizer=str(folder / "tokenizer.json"), requests=2, concurrency=1
     )

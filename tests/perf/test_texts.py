@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from benchwright.core import UsageError
-from benchwright.perf import open_text_maker
+from benchwright.perf._texts import open_text_maker
 
 
 @pytest.fixture(scope="module")

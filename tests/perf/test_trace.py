@@ -13,7 +13,7 @@ from tests.perf.stub_server import serving
 
 import benchwright
 from benchwright.core import DatasetError, UsageError
-from benchwright.perf import LoadSettings, TracePrompts, TraceStamps, arrivals, open_text_maker
+from benchwright.perf import LoadSettings, TracePrompts, TraceStamps, arrivals
 from benchwright.perf._texts import TextMaker
 
 MOONCAKE = [
@@ -83,7 +83,7 @@ def test_rows_are_sent_in_the_order_of_their_stamps_within_the_window(tmp_path: 
 
 
 def test_the_same_hash_ids_give_the_same_beginning_of_prompts() -> None:
-    prompts = TracePrompts(open_text_maker(None, 3))
+    prompts = TracePrompts.of(None, 3, None)
     first, second, third, _ = (prompts.shape(row) for row in MOONCAKE)
     words = [row["question"].split() for row in (first, second, third)]
     assert [len(each) for each in words] == [700, 900, 1300]

@@ -28,8 +28,9 @@ from benchwright.perf import (
 from benchwright.perf._values import StageRecord
 from benchwright.reports import drawn
 from benchwright.reports.files import load
-from benchwright.results import LoadView, load_page, short
+from benchwright.results import LoadView, short
 from benchwright.results._load import limit_text, load_view
+from benchwright.results._load_page import load_page
 from benchwright.results._load_verdicts import verdicts
 from waiting import PATIENCE_S
 

@@ -16,7 +16,7 @@ from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_fil
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
 from benchwright.core import RunFile, RunSummary, open_artifacts, replacing, write_whole
 from benchwright.reports import write_run_config
-from benchwright.results import benchmark_details, results_document, run_of_folder
+from benchwright.results import benchmark_details, run_of_folder
 from benchwright.results._command import command_of
 from benchwright.results._settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store
@@ -133,7 +133,7 @@ def test_manifest_tells_what_and_when(store: Store, record: Record, here: Path) 
 
 def test_the_demo_model_is_named_as_such(record: Record) -> None:
     settings: dict[str, Any] = {**SETTINGS, "model": {"kind": "demo", "model_id": "demo", "skill": 0.7}}
-    document: Any = results_document(benchmark_details(record(settings=settings)), SUMMARY)
+    document: Any = benchmark_details(record(settings=settings)).results_document(SUMMARY)
     assert "--model demo --demo-skill 0.7" in document["command"]
     assert document["target"]["api_endpoint"]["model_id"] == "demo"
 

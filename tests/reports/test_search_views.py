@@ -19,13 +19,12 @@ from benchwright.perf import (
     LoadSummary,
     RequestRecord,
     Requests,
-    level_label,
     next_probe,
     summarise,
 )
 from benchwright.perf._values import DurationSpread, StageRecord
-from benchwright.results import load_page
 from benchwright.results._load import best_stage, headline, stages_of_interest
+from benchwright.results._load_page import load_page
 from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._load_work import ended_as
 
@@ -181,7 +180,7 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
     best = best_stage(summary)
     assert best is not None
     if search.level is not None:
-        label = level_label(settings, search.level)
+        label = settings.label_of(search.level)
         assert best.label == label
         assert label in found[0][1]
         assert next(probe for probe in search.probes if probe.stage == best.stage).passed

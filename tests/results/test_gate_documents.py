@@ -14,7 +14,8 @@ from msgspec import structs
 from rich.console import Console
 
 from benchwright.cli import main
-from benchwright.reports import drawn, junit, markdown
+from benchwright.reports import drawn
+from benchwright.reports.files.verdict_documents import junit, markdown
 from benchwright.results import RuleRow, Verdict
 from benchwright.results._gates.verdict import Word
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.core import ConfigError
-from benchwright.results import Policy, check_figures
+from benchwright.results import Policy
 from benchwright.results._gates.claims import _CLAIMS
 from benchwright.results._gates.policy import KEYS
 
@@ -18,7 +18,7 @@ def policy(tmp_path: Path, text: str | bytes) -> Policy:
     file = tmp_path / "policy.toml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     found = Policy.read(file)
-    check_figures(found)
+    found.check_figures()
     return found
 
 

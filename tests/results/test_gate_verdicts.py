@@ -16,7 +16,8 @@ import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
 from benchwright.core import ConfigError
-from benchwright.reports import drawn, junit, markdown
+from benchwright.reports import drawn
+from benchwright.reports.files.verdict_documents import junit, markdown
 from benchwright.results import Policy
 from benchwright.runs import export_baseline
 

@@ -11,7 +11,7 @@ from benchwright import ScriptedEndpoint
 from benchwright.benchmarks import QuestionOptions
 from benchwright.config import BY_NAME, RunOptions, find_config
 from benchwright.core import QUESTIONS, ConfigError, DatasetError, UsageError, defined_settings
-from benchwright.engine import judge_settings
+from benchwright.engine._side_calls import judge_settings
 from benchwright.runs import check, list_evaluations, run, validate
 from benchwright.runs._questions import changed_questions, question_options
 from benchwright.scorers import JudgeConfig

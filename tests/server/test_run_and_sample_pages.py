@@ -321,7 +321,7 @@ def shown_hits(page: Page) -> list[str]:
 
 def test_a_search_goes_on_by_its_cursor_until_all_is_looked_at(address: ServerAddress, folder: Path) -> None:
     with open_store(Workspace(folder)) as store:
-        records = sum(store.find_text(run, "\0").looked for run in (1, 2))
+        records = sum(store.find_text(run, "\0")[1] for run in (1, 2))
         for limit, most in ((1, 5_000), (3, 7), (50, 1), (50, 5_000)):
             found, after, looked, pages = [], None, 0, 0
             while True:

@@ -22,21 +22,13 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from msgspec import Struct
-
 from benchwright.benchmarks._import_failures import import_failure
 from benchwright.benchmarks._spec import forget
 from benchwright.benchmarks._used_files import noting_use
 from benchwright.core import BenchmarkError, loading_code
 
-
-class _Neighbour(Struct, frozen=True):
-    folder: Path
-    file: Path
-    version: tuple[int, int]
-
-
-_tracked: dict[str, _Neighbour] = {}
+_tracked: dict[str, tuple[Path, Path, tuple[int, int]]] = {}
+"""Modules of benchmarks: the folder through which each was found, its file, and that file's version."""
 
 
 @contextmanager
@@ -45,8 +37,8 @@ def importing_from(folder: Path) -> Iterator[None]:
     _drop_edited(folder)
     hidden = {
         name: sys.modules.pop(name)
-        for name, known in _tracked.items()
-        if known.folder != folder and name in sys.modules and _offers(folder, name)
+        for name, (place, _, _) in _tracked.items()
+        if place != folder and name in sys.modules and _offers(folder, name)
     }
     before = set(sys.modules)
     entry = str(folder)
@@ -77,22 +69,21 @@ def track(name: str, folder: Path) -> None:
     stem = folder.joinpath(*name.split("."))
     path = Path(file)
     if path.parent == folder or path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
-        _tracked[name] = _Neighbour(folder, path, _version(path))
+        _tracked[name] = folder, path, _version(path)
 
 
 def owner_of(name: str) -> Path | None:
     """The file of a remembered module name."""
-    known = _tracked.get(name)
-    return known.file if known is not None else None
+    return _tracked[name][1] if name in _tracked else None
 
 
 def _drop_edited(folder: Path) -> None:
-    here = {name: known for name, known in _tracked.items() if known.folder == folder}
-    if all(_version(known.file) == known.version for known in here.values()):
+    here = [(name, file, version) for name, (place, file, version) in _tracked.items() if place == folder]
+    if all(_version(file) == version for _, file, version in here):
         return
-    for name, known in here.items():
+    for name, file, _ in here:
         sys.modules.pop(name, None)
-        forget(name, known.file)
+        forget(name, file)
         del _tracked[name]
 
 

@@ -58,16 +58,16 @@ INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
 
 
 class RowSettings(Struct, frozen=True, kw_only=True):
-    """The settings that determine which rows there are and what they send. They have the names of the run's settings."""
+    """The settings of a run that determine which rows there are and what they send."""
 
     generation: Generation = field(default_factory=lambda: Generation("model"))
     """Contents of every request body."""
     model_type: ModelType | None = None
-    """The type of the model; None: the one that the benchmark declares."""
+    """How requests are sent to the model; None: as the benchmark declares."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's dataset."""
     filters: tuple[tuple[str, str], ...] = ()
-    """Pairs of column and value, in addition to the benchmark's filters."""
+    """Pairs of column and value: only rows that match all of them are used, in addition to the benchmark's filters."""
     limit: int | None = None
     """Number of rows to evaluate, starting with the first."""
     repeats: int = 1
@@ -92,12 +92,6 @@ class RowSettings(Struct, frozen=True, kw_only=True):
     """This run's values for the benchmark's `extra`."""
     judge: JsonObject | None = None
     """Settings of judges that override the benchmark's."""
-
-    @classmethod
-    def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
-        """Take the values from the settings of a run, which have the same names; `model_type` is already decided."""
-        values = {name: getattr(settings, name) for name in cls.__struct_fields__}
-        return cls(**{**values, "model_type": model_type})
 
     def applied_to(self, spec: BenchmarkSpec) -> BenchmarkSpec:
         """The benchmark with the dataset, filters and system message of the run, and without a scorer that it must not

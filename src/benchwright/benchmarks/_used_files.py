@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -202,12 +202,12 @@ def used_files(
             continue
         seen.add(file)
         try:
-            facts = _facts_of(file.read_bytes())
+            texts, modules, reads = _facts_of(file.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
         places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
-        named = set(_named_files(facts.texts, places)) - others
-        imported = set(_named_modules(facts.modules, places))
+        named = set(_named_files(texts, places)) - others
+        imported = set(_named_modules(modules, places))
         new = {
             path
             for path in imported | {each for each in named if each.suffix == ".py"}
@@ -217,7 +217,7 @@ def used_files(
         waiting += new
         data |= {path for path in named if path.suffix not in _CODE}
         if not named and not any(_is_near(path, file) for path in used.files):
-            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in facts.reads]
+            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in reads]
     return _hashes(code | data, top, others), sorted(unknown)
 
 
@@ -256,19 +256,11 @@ def file_digest(path: Path) -> str | None:
         return None
 
 
-class _Facts(NamedTuple):
-    """What stands in code, whatever else there is around it."""
-
-    texts: frozenset[str]
-    """Texts that may be names of files; without those of files that are only written."""
-    modules: frozenset[str]
-    """Dotted names that it imports, or gives to functions such as `import_module`."""
-    reads: tuple[int, ...]
-    """Lines that read a file, in decorated functions and in what these use; without such functions, all."""
-
-
 @lru_cache(maxsize=256)  # every run of a process begins by asking
-def _facts_of(code: bytes) -> _Facts:
+def _facts_of(code: bytes) -> tuple[frozenset[str], frozenset[str], tuple[int, ...]]:
+    """What stands in code: texts that may be names of files, without those of files that are only written; dotted names that it imports, or
+    gives to functions such as `import_module`; and the lines that read a file, in decorated functions and in what these use, or without such
+    functions, all."""
     nodes = list(ast.walk(ast.parse(code)))
     written = {id(each) for node in nodes if _writes(node) for each in ast.walk(node)}
     texts = {
@@ -281,7 +273,7 @@ def _facts_of(code: bytes) -> _Facts:
         and "\n" not in node.value
         and id(node) not in written
     }
-    return _Facts(frozenset(texts), frozenset(_modules_in(nodes)), tuple(_computed_reads(nodes)))
+    return frozenset(texts), frozenset(_modules_in(nodes)), tuple(_computed_reads(nodes))
 
 
 def _named_files(texts: Collection[str], places: list[Path]) -> Iterator[Path]:

@@ -5,7 +5,6 @@ from benchwright.bfcl._categories import (
 )
 from benchwright.bfcl._custom import without_files as without_files
 from benchwright.bfcl._definition import Definition as Definition
-from benchwright.bfcl._evaluation import load_evaluation as load_evaluation
 from benchwright.bfcl._native import NativeFolder as NativeFolder
 from benchwright.bfcl._packages import fetch_package as fetch_package
 from benchwright.bfcl._stored_results import evaluate_results as evaluate_results

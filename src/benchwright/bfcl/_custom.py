@@ -58,11 +58,11 @@ class CustomRows(Struct):
         last one, if files were changed since they were checked."""
         reported = CustomRows(silent=True)
         for source in self.sources:
-            for good in source(reported):
-                if good.row["id"] in self.hopeless:
+            for row, category, *_ in source(reported):
+                if row["id"] in self.hopeless:
                     continue
-                reported.sizes[good.category.name] += 1
-                yield good.row
+                reported.sizes[category.name] += 1
+                yield row
         if reported.sizes != self.sizes:
             raise DatasetError("the files of the dataset were changed while they were read; start again")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchwright.bfcl._categories import CATEGORIES, Category, category_named
 from benchwright.bfcl._custom_files import Answers, RawObject, raw_objects
@@ -22,15 +22,8 @@ Source: TypeAlias = "Callable[[CustomRows], Iterator[GoodRow]]"
 """Reads a part of a dataset from its files, and reports the faults and doubts that it finds."""
 
 
-class GoodRow(NamedTuple):
-    """A row without faults, and where it is."""
-
-    row: Row
-    category: Category
-    file: Path
-    """The file of its ground truth."""
-    line: int
-    """The line of its ground truth."""
+GoodRow: TypeAlias = tuple[Row, Category, Path, int]
+"""A row without faults, its category, and the file and line of its ground truth."""
 
 
 def open_native(
@@ -205,7 +198,7 @@ def _category_of(row: Row, categories: Sequence[Category]) -> Category:
 def _good(row: Row, category: Category, file: Path, line: int) -> GoodRow:
     if category.check in ("irrelevance", "relevance"):
         row["ground_truth"] = []
-    return GoodRow(row, category, file, line)
+    return row, category, file, line
 
 
 def _objects(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
 from benchwright.bfcl._categories import categories_of, evaluation_of
 from benchwright.core import JsonObject, UsageError, expand_home, suggest
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks import BenchmarkSpec
 
 _KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_calling", "share")
 _CUSTOM_KEYS = ("path", "format", "data_template_path")
@@ -76,6 +79,12 @@ class Definition(Struct, frozen=True):
             share=share,
             **_custom(given.get("custom_dataset"), cwd),
         )
+
+    def load(self) -> BenchmarkSpec:
+        """The benchmark. Raises DatasetError if its data cannot be read."""
+        from benchwright.bfcl._evaluation import load_evaluation  # which reads the data
+
+        return load_evaluation(self)
 
     @property
     def details(self) -> Path | None:

@@ -4,7 +4,6 @@ without effect."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from benchwright.config import BODY_SETTINGS, PROFILES, Profile
 from benchwright.core import ConfigError, suggest
@@ -46,21 +45,14 @@ MODEL_KEYS = (
 """Keys of other tools that are understood."""
 
 
-class Translated(NamedTuple):
-    """An entry under our keys."""
+def model_entry(
+    where: str, written: Mapping[str, object]
+) -> tuple[dict[str, object], object, tuple[str, ...], dict[str, object]]:
+    """Translate foreign keys to ours. Keys without meaning here are refused, or noted if they do no harm.
 
-    values: dict[str, object]
-    """Keys of `[models.NAME]`, not checked yet."""
-    abbr: object
-    """The name of the model in the entry, if it has one."""
-    notes: tuple[str, ...]
-    """Notes on keys without effect."""
-    load: dict[str, object]
-    """Settings of load tests, by name."""
-
-
-def model_entry(where: str, written: Mapping[str, object]) -> Translated:
-    """Translate foreign keys to ours. Keys without meaning here are refused, or noted if they do no harm."""
+    Returns the keys of `[models.NAME]`, not checked yet; the name of the model in the entry, if it has one; notes on keys without effect; and
+    settings of load tests, by name.
+    """
     values = {key.replace("-", "_"): value for key, value in written.items()}
     for key in (*_MAY_BE_BLANK, *_WITHOUT_EFFECT, *_LOAD_TEST):
         if values.get(key, 0) is None or values.get(key, 0) == "":  # their templates leave settings open so
@@ -81,7 +73,7 @@ def model_entry(where: str, written: Mapping[str, object]) -> Translated:
     for foreign, ours in (("max_out_len", "max_tokens"), ("batch_size", "max_concurrency")):
         if foreign in values:
             _set(where, values, ours, values.pop(foreign), foreign)
-    return Translated(values, values.pop("abbr", None), tuple(notes), load)
+    return values, values.pop("abbr", None), tuple(notes), load
 
 
 _NO_RATE = 0.001

@@ -31,7 +31,7 @@ from benchwright.core import (
     safe_name,
 )
 from benchwright.reports import dump_yaml, indented_json
-from benchwright.results import RecordedStep, RunDetails, RunSamples, results_document, table_of, versioning
+from benchwright.results import RecordedStep, RunDetails, RunSamples, table_of, versioning
 
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""
@@ -160,7 +160,7 @@ def _predictions(run: EvalRun) -> Iterable[bytes] | None:
 def _results(run: EvalRun) -> bytes | None:
     if run.summary is None:
         return None
-    return indented_json(table_of(results_document(run.details, run.summary)["results"]))
+    return indented_json(table_of(run.details.results_document(run.summary)["results"]))
 
 
 def _exchanges(run: EvalRun) -> bytes | None:

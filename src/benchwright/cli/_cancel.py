@@ -24,18 +24,13 @@ def execute(arguments: Namespace, output: Output) -> int:
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(f"no run {arguments.run!r}: there are no runs here yet")
-        done = cancel_run(store, named_run(store, arguments.run))
+        run = named_run(store, arguments.run)
+        signalled, note = cancel_run(store, run)
     if output.as_json:
-        summary = {
-            "run_id": done.run_id,
-            "status": "canceled",
-            "signalled": done.signalled,
-            "note": done.note,
-        }
-        output.json(summary)
+        output.json({"run_id": run.id, "status": "canceled", "signalled": signalled, "note": note})
         return 0
-    stopped = "" if done.signalled is None else f", process {done.signalled} was sent a signal to stop"
-    output.line(f"run {done.run_id} canceled{stopped}")
-    if done.note:
-        output.note(f"note: {done.note}")
+    stopped = "" if signalled is None else f", process {signalled} was sent a signal to stop"
+    output.line(f"run {run.id} canceled{stopped}")
+    if note:
+        output.note(f"note: {note}")
     return 0

@@ -84,10 +84,10 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise UsageError("--list takes no file; it lists the packages that are there")
         return _list(arguments.install_dir, output)
     _refuse_idle(arguments)
-    from benchwright.packages import inspect_module
+    from benchwright.packages import Inspected
 
     remote = arguments.dry_run
-    inspected = inspect_module(arguments.module, Path.cwd(), arguments.include, fetch=remote)
+    inspected = Inspected.of(arguments.module, Path.cwd(), arguments.include, fetch=remote)
     limit = {} if arguments.max_data is None else {"max_data_mb": arguments.max_data}
     package = inspected.package(name=arguments.name, reference_data=arguments.reference_data, **limit)
     failure = inspected.failure(allow_failing_gold=arguments.allow_failing_gold)

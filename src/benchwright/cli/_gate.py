@@ -39,10 +39,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Print the verdict; exit with 0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
     from benchwright.core import BenchwrightError, UsageError
-    from benchwright.reports import (
-        junit,
-        markdown,
-    )
+    from benchwright.reports import VERDICT_DOCUMENTS
     from benchwright.runs import gate
 
     to_stdout = [name for name in ("junit", "markdown") if getattr(arguments, name) == "-"]
@@ -51,11 +48,10 @@ def execute(arguments: Namespace, output: Output) -> int:
             "standard output takes one of --json, --junit - and --markdown -; write the others to files"
         )
     files = _files(arguments)
-    documents = {"junit": junit, "markdown": markdown}
 
     def say(reason: str) -> None:
         for name, path in files.items():
-            _write(path, documents[name](reason), last=False)
+            _write(path, VERDICT_DOCUMENTS[name](reason), last=False)
 
     say("the gate has not finished")  # an earlier verdict must not pass for this one, even after kill -9
     try:
@@ -69,7 +65,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     except BenchwrightError as error:
         say(str(error))
         raise
-    for name, render in documents.items():
+    for name, render in VERDICT_DOCUMENTS.items():
         if name in to_stdout:
             output.stream([render(verdict)])
         elif name in files:

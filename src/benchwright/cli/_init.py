@@ -108,9 +108,9 @@ def _show(output: Output, folder: Path, written: list[str], command: str) -> int
 def _prices() -> dict[str, str]:
     from datetime import UTC, datetime
 
-    from benchwright.config import first_prices
+    from benchwright.config import Prices
 
-    return first_prices(datetime.now(UTC).date())
+    return Prices.first(datetime.now(UTC).date())
 
 
 def _is(path: Path, text: str) -> bool:

@@ -65,11 +65,22 @@ def _models(output: Output) -> int:
 
 def _plugins(output: Output) -> int:
     """List plugins; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
-    from benchwright.runs import list_plugins
+    from benchwright.core import installed_plugins
 
-    found = list_plugins()
+    found = installed_plugins()
     if output.as_json:
-        output.json({"plugins": as_json(found)})
+        plugins = [
+            {
+                "kind": each.kind,
+                "name": each.entry.name,
+                "package": each.entry.package,
+                "version": each.entry.version,
+                "target": each.entry.target,
+                "problem": each.problem,
+            }
+            for each in found
+        ]
+        output.json({"plugins": plugins})
         return 0
     if not found:
         output.line("no installed package has plugins for benchwright")
@@ -79,9 +90,9 @@ def _plugins(output: Output) -> int:
     rows = (
         (
             each.kind,
-            each.name,
-            f"{each.package} {each.version}",
-            each.target if each.problem is None else (each.problem, "red"),
+            each.entry.name,
+            f"{each.entry.package} {each.entry.version}",
+            each.entry.target if each.problem is None else (each.problem, "red"),
         )
         for each in found
     )

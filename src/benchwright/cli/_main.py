@@ -48,7 +48,7 @@ def _exit_if_stopped_twice() -> None:
     """End the process without Python's clean-up, which would wait for what a scorer left behind: threads, processes, exit
     handlers, a lock on standard input."""
     engine = sys.modules.get("benchwright.engine")
-    if engine is None or not engine.stopped_twice():
+    if engine is None or not engine.RunGroup.stopped_twice():
         return
     if "multiprocessing" in sys.modules:
         import multiprocessing

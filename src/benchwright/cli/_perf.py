@@ -149,10 +149,10 @@ def _print(result: LoadResult, output: Output) -> None:
 
 
 def _explain(name: str, output: Output) -> int:
-    from benchwright.perf import explain, figure_named
+    from benchwright.perf import figure_named
 
+    found = figure_named(name)
     if output.as_json:
-        found = figure_named(name)
         output.json(
             {
                 "name": found.name,
@@ -164,7 +164,7 @@ def _explain(name: str, output: Output) -> int:
             }
         )
     else:
-        output.line(explain(name))
+        output.line(found.explanation)
     return 0
 
 

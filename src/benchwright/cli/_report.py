@@ -37,14 +37,14 @@ def execute(arguments: Namespace, output: Output) -> int:
             f"{arguments.output}: a report is a page; name a file that ends in .html (compare -o and export write other formats)"
         )
     with existing_store(arguments) as store:
-        written = write_report(
+        runs, problem = write_report(
             store, arguments.runs, path, force=arguments.force, workspace=arguments.workspace
         )
-    code = 0 if written.problem is None else 3
+    code = 0 if problem is None else 3
     if output.as_json:
-        output.json({"file": str(path), "runs": list(written.runs), "exit_code": code})
+        output.json({"file": str(path), "runs": runs, "exit_code": code})
     else:
         output.line(f"wrote {path}")
-    if written.problem is not None:
-        output.note(written.problem)
+    if problem is not None:
+        output.note(problem)
     return code

@@ -37,17 +37,13 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.line("nothing was deleted")
             return 0
         for run in found.values():
-            done = remove_run(store, run)
-            removed.append(done)
+            folder, kept = remove_run(store, run)
+            removed.append({"run_id": run.id, "folder": folder and str(folder), "kept": kept and str(kept)})
             if not output.as_json:
-                kept = "" if done.kept is None else f"; its files stay in {done.kept}"
-                output.line(f"run {run.id} {run.name} deleted{kept}")
+                staying = "" if kept is None else f"; its files stay in {kept}"
+                output.line(f"run {run.id} {run.name} deleted{staying}")
     if output.as_json:
-        summary = [
-            {"run_id": r.run_id, "folder": r.folder and str(r.folder), "kept": r.kept and str(r.kept)}
-            for r in removed
-        ]
-        output.json({"removed": summary})
+        output.json({"removed": removed})
     return 0
 
 

@@ -67,7 +67,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     from urllib.parse import quote
 
     from benchwright.core import NotFoundError
-    from benchwright.results import kind_of, recorded_events, run_slices
+    from benchwright.results import EventList, kind_of, run_slices
     from benchwright.runs import recorded_suite
     from benchwright.store import named_run
 
@@ -89,7 +89,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         if arguments.by is not None:
             output.view(run_slices(store, run, arguments.by))
         elif arguments.events:
-            output.view(recorded_events(store, run))
+            output.view(EventList.recorded(store, run))
         elif arguments.sample is not None:
             output.view(views.part(store, run, arguments.sample))
         elif (where := _filter(arguments)) is not None:

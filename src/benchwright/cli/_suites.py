@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from benchwright.cli._flags import suite_options
 from benchwright.cli._output import Output, note_problems, print_result
-from benchwright.core import as_json
 
 if TYPE_CHECKING:
     from benchwright.config import RunOptions
@@ -119,16 +118,18 @@ def search_names(arguments: Namespace, output: Output) -> int:
             "--search needs names: give some with --models or --datasets. List all with: benchwright ls"
         )
     found = [
-        origin
+        {"kind": kind, "name": name, "source": source}
         for kind, names in (("models", models), ("datasets", datasets))
-        for origin in origins(kind, names, config_dir=arguments.config_dir, config=config, cwd=cwd)  # type: ignore[arg-type]  # the two words above
+        for name, source in origins(kind, names, config_dir=arguments.config_dir, config=config, cwd=cwd)  # type: ignore[arg-type]  # the two words above
     ]
-    code = 0 if all(origin.source for origin in found) else 4
+    code = 0 if all(each["source"] for each in found) else 4
     if output.as_json:
-        output.json({"found": as_json(found), "exit_code": code})
+        output.json({"found": found, "exit_code": code})
         return code
-    for origin in found:
-        output.line(f"{origin.kind[:-1]} {origin.name}: {origin.source or 'not found (see: benchwright ls)'}")
+    for each in found:
+        output.line(
+            f"{each['kind'][:-1]} {each['name']}: {each['source'] or 'not found (see: benchwright ls)'}"
+        )
     return code
 
 
@@ -138,13 +139,13 @@ def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
     if output.as_json:
         return
     if pair.not_begun:
-        output.note(f"{pair.dataset} on {pair.model}: {pair.error}")
+        output.note(f"{pair.label}: {pair.error}")
     elif pair.result is None:
-        output.note(f"error: {pair.dataset} on {pair.model}: {pair.error}")
+        output.note(f"error: {pair.label}: {pair.error}")
     elif in_full:
         print_result(pair.result, output)
     else:
-        note_problems(pair.result, f"{pair.dataset} on {pair.model}", output)
+        note_problems(pair.result, pair.label, output)
         output.line(_line(pair))
 
 
@@ -152,7 +153,7 @@ def _line(pair: PairResult) -> str:
     from benchwright.results import duration, result_sentence
 
     assert pair.result is not None
-    sentence = result_sentence(f"{pair.dataset} on {pair.model}", pair.result.summary)
+    sentence = result_sentence(pair.label, pair.result.summary)
     return f"{sentence}; {duration(pair.result.seconds)} (run {pair.run_id})"
 
 

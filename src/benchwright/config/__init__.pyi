@@ -19,7 +19,6 @@ from benchwright.config._files import (
     SUITE_SUFFIXES as SUITE_SUFFIXES,
     ConfigFile as ConfigFile,
     find_config as find_config,
-    read_config as read_config,
     read_document as read_document,
     read_toml as read_toml,
 )
@@ -54,7 +53,6 @@ from benchwright.config._pipeline_steps import (
 from benchwright.config._prices import (
     Price as Price,
     Prices as Prices,
-    first_prices as first_prices,
 )
 from benchwright.config._recorded_runs import question_options as question_options
 from benchwright.config._run_config import (

@@ -89,19 +89,8 @@ class BuiltinBenchmark(Struct, frozen=True):
         return found, checked
 
 
-class CodeBenchmark(Struct, frozen=True):
-    """A program and its input. No shell is involved."""
-
-    command: tuple[str, ...]
-    """Program and arguments, as written; never empty."""
-    input: JsonObject = field(default_factory=dict)
-    """The input of the program, before `--input` replaces parts of it."""
-    folder: Path = field(default_factory=Path)
-    """Where it is started: the folder of the configuration file."""
-
-
-def read_code(file: Path, where: str, values: Mapping[str, object]) -> tuple[CodeBenchmark, JsonObject]:
-    """The program of a table, and the checked table."""
+def _read_code(file: Path, name: str, values: Mapping[str, object]) -> BenchmarkConfig:
+    where = f"{file}: [benchmarks.{name}]"
     command = values.get("command")
     if isinstance(command, str):
         raise ConfigError(
@@ -116,12 +105,15 @@ def read_code(file: Path, where: str, values: Mapping[str, object]) -> tuple[Cod
             f'{where} has no command. Add program and arguments: command = ["python", "my_eval.py"]'
         )
     given = checked.get("input")
-    code = CodeBenchmark(
+    return BenchmarkConfig(
+        name=name,
+        file="",
+        description=_text(checked.get("description", "")),
+        type="custom_code",
         command=tuple(str(part) for part in found),
         input=given if isinstance(given, dict) else {},
         folder=file.parent,
     )
-    return code, checked
 
 
 class BenchmarkConfig(Struct, frozen=True):
@@ -139,8 +131,12 @@ class BenchmarkConfig(Struct, frozen=True):
     """Defaults of run settings for this benchmark, under their canonical names."""
     type: BenchmarkType = "file"
     """What the table names."""
-    code: CodeBenchmark | None = None
-    """The program of `custom_code`."""
+    command: tuple[str, ...] = ()
+    """Program and arguments of `custom_code`, as written; no shell is involved. Empty for other types."""
+    input: JsonObject = field(default_factory=dict)
+    """The input of the program, before `--input` replaces parts of it."""
+    folder: Path = field(default_factory=Path)
+    """Where the program is started: the folder of the configuration file."""
     nocode: NoCodeBenchmark | None = None
     """The evaluation that `custom_nocode` describes; its template files are read when it is used."""
     builtin: BuiltinBenchmark | None = None
@@ -156,13 +152,10 @@ def read_benchmark(
     kind = _type(f"{file}: [benchmarks.{name}]", values, foreign)
     if kind == "file":
         return _read_file(file, name, values)
-    where = f"{file}: [benchmarks.{name}]"
-    code = nocode = builtin = None
     if kind == "custom_code":
-        code, checked = read_code(file, where, values)
-        return BenchmarkConfig(
-            name=name, file="", description=_text(checked.get("description", "")), type=kind, code=code
-        )
+        return _read_code(file, name, values)
+    where = f"{file}: [benchmarks.{name}]"
+    nocode = builtin = None
     if kind == "custom_nocode":
         nocode, checked = read_nocode(file, name, where, values, _HINTS)
     else:

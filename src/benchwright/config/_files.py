@@ -56,6 +56,11 @@ class ConfigFile(Struct, frozen=True):
     perf: JsonObject = field(default_factory=dict)
     """Defaults of load tests, under their canonical names."""
 
+    @classmethod
+    def read(cls, path: Path) -> ConfigFile:
+        """Parse and check one file. `ConfigError` names the file, the table and the key."""
+        return read_config(path)
+
 
 def find_config(start: Path) -> ConfigFile | None:
     """The nearest configuration file, from `start` upwards.

@@ -191,7 +191,7 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
             raise ConfigError(f"{where} has name = {own!r} and abbr = {abbr!r}; keep one of them")
         name = own or abbr or values.get("model") or values.get("model_id") or values.get("model_name")
         if not name:
-            found = bridge("aisbench entries").model_entry(where, values).values
+            found, *_ = bridge("aisbench entries").model_entry(where, values)
             name = found.get("profile") or found.get("type")
         if not isinstance(name, str) or not name.strip():
             raise ConfigError(f'{where} has no name. Give it one, which tables will show: name = "local"')

@@ -52,11 +52,6 @@ source = "an example"        # optional: where it was published
 """
 
 
-def first_prices(today: date) -> dict[str, str]:
-    """A file of prices to start from: its name and text."""
-    return {PRICES_NAME: _TEMPLATE.format(today=today)}
-
-
 class Price(Struct, frozen=True):
     """The price of a model's tokens on one day."""
 
@@ -142,6 +137,11 @@ class Prices(Struct, frozen=True):
     """In the order in which they are tried."""
     files: tuple[str, ...] = ()
     """The files that were read."""
+
+    @staticmethod
+    def first(today: date) -> dict[str, str]:
+        """A file of prices to start from: its name and text."""
+        return {PRICES_NAME: _TEMPLATE.format(today=today)}
 
     def find(self, model: str, url: str) -> Price | None:
         """The price of a model on a server."""

@@ -54,7 +54,7 @@ from benchwright.core._json import (
     load_json,
 )
 from benchwright.core._late_patterns import late_pattern
-from benchwright.core._plugins import Registry, check_function, find_plugins, registries
+from benchwright.core._plugins import Registry, check_function, find_plugins, installed_plugins
 from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
@@ -95,7 +95,6 @@ from benchwright.core._sample_record import (
     RecordColumns,
     SampleRecord,
     StepValues,
-    fails_in,
     is_redacted,
     is_unanswered,
     marked_as_redacted,
@@ -262,10 +261,10 @@ __all__ = [
     "environment_secret",
     "exact_json",
     "expand_home",
-    "fails_in",
     "find_plugins",
     "finite_json",
     "finite_number",
+    "installed_plugins",
     "is_data_file",
     "is_hub_uri",
     "is_redacted",
@@ -304,7 +303,6 @@ __all__ = [
     "redact",
     "refuse_foreign",
     "refuse_while_loading",
-    "registries",
     "remember_if_secret",
     "remember_secret",
     "replacing",

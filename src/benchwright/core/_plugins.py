@@ -289,3 +289,8 @@ def registries() -> list[Registry[Any]]:
     """The registry of every extension point, in their order. Imports the modules that have them."""
     places = [point.registry.split(":") for point in EXTENSION_POINTS]
     return [getattr(import_module(f"benchwright.{module}"), name) for module, name in places]
+
+
+def installed_plugins() -> list[InstalledPlugin[Any]]:
+    """Every plugin of the installed packages, by kind and name. Imports all of them."""
+    return [plugin for registry in registries() for plugin in registry.installed()]

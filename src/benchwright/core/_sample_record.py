@@ -268,15 +268,6 @@ def is_unanswered(group: str | None) -> bool:
     return group is not None and group.startswith(UNANSWERED)
 
 
-def fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
-    """Whether a failed sample of this group counts as 0 in a metric. `partial`: only some scored samples have the metric.
-
-    >>> fails_in("accuracy", None, partial=False), fails_in("accuracy", UNANSWERED, partial=False)
-    (True, False)
-    """
-    return group == metric or not (partial or is_unanswered(group))
-
-
 _KEYS = {
     "outcome": "o",
     "target": "t",

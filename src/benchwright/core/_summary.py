@@ -75,6 +75,11 @@ class MetricSummary(Struct, frozen=True):
         """Whether the metric depends on the rows alone, as the chance level does, and was not measured."""
         return self.interval == "constant"
 
+    @property
+    def is_fraction(self) -> bool:
+        """Whether all values are between 0 and 1, so that a mean can be given in percent."""
+        return self.min >= 0.0 and self.max <= 1.0
+
 
 class RunSummary(Struct, frozen=True):
     """Everything that tables and results files show about the scores of one run. It contains no times, so two runs with

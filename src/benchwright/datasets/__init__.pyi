@@ -21,7 +21,6 @@ from benchwright.datasets._hf_uri import (
     recorded_pins as recorded_pins,
     with_parameters as with_parameters,
 )
-from benchwright.datasets._meta import read_meta as read_meta
 from benchwright.datasets._open import DatasetRef as DatasetRef, open_dataset as open_dataset
 from benchwright.datasets._reader import DatasetReader as DatasetReader
 from benchwright.datasets._sampling import RowRange as RowRange, Sampling as Sampling

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from fractions import Fraction
 from itertools import accumulate
 from random import Random
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -18,7 +18,20 @@ LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
 """Whether the lengths of a percentage distribution are mixed, or come one after the other in the written order."""
 
 
-class FixedLength(Struct, frozen=True):
+class OutputLengths(Struct, frozen=True):
+    """How long replies may become. Here, only the rows know."""
+
+    @property
+    def shortest(self) -> int | None:
+        """The shortest possible length; None if only the rows know."""
+        return None
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int] | None:
+        """The lengths of so many requests, in order; None if only the rows know."""
+        return None
+
+
+class FixedLength(OutputLengths, frozen=True):
     """The same length for every request."""
 
     value: int
@@ -32,7 +45,7 @@ class FixedLength(Struct, frozen=True):
         return [self.value] * count
 
 
-class UniformLengths(Struct, frozen=True):
+class UniformLengths(OutputLengths, frozen=True):
     """Whole numbers between two bounds, equally likely."""
 
     min_value: int
@@ -48,7 +61,7 @@ class UniformLengths(Struct, frozen=True):
         return [random.randint(self.min_value, self.max_value) for _ in range(count)]
 
 
-class NormalLengths(Struct, frozen=True):
+class NormalLengths(OutputLengths, frozen=True):
     """A bell curve, cut off at both ends."""
 
     mean: float
@@ -82,7 +95,7 @@ class LogNormalLengths(NormalLengths, frozen=True):
         return [round(value) for value in _cut_normal(centre, spread, *ends, count, random, log=True)]
 
 
-class ZipfLengths(Struct, frozen=True):
+class ZipfLengths(OutputLengths, frozen=True):
     """Mostly short lengths: the k-th shortest has the weight 1/k^alpha."""
 
     alpha: float
@@ -103,7 +116,7 @@ class ZipfLengths(Struct, frozen=True):
         return [low + min(bisect_right(weights, random.random() * weights[-1]), last) for _ in range(count)]
 
 
-class LengthShares(Struct, frozen=True):
+class LengthShares(OutputLengths, frozen=True):
     """Several lengths, each for a share of the requests."""
 
     shares: tuple[tuple[int, Fraction], ...]
@@ -125,28 +138,11 @@ class LengthShares(Struct, frozen=True):
         return planned
 
 
-class ColumnLengths(Struct, frozen=True):
+class ColumnLengths(OutputLengths, frozen=True):
     """The length in a column of each row."""
 
     column: str
     """Column with the length, by its name after field mapping."""
-    shortest: ClassVar[None] = None
-
-    def draw(self, count: int, random: Random, *, compat: bool) -> None:
-        return None
-
-
-OutputLengths: TypeAlias = (
-    FixedLength
-    | UniformLengths
-    | NormalLengths
-    | LogNormalLengths
-    | ZipfLengths
-    | LengthShares
-    | ColumnLengths
-)
-"""How long replies may become. `shortest` is the shortest possible length, and `draw` the lengths of so many requests, in order; both
-are None if only the rows know."""
 
 
 LENGTH_METHODS: dict[str, type[OutputLengths]] = {

@@ -9,6 +9,7 @@ import re
 from array import array
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
@@ -114,6 +115,13 @@ class Sampling(Struct, frozen=True, kw_only=True):
     """The meta file as the user knows it, for messages."""
     rows: RowRange | None = None
     """The rows to draw from; None: all."""
+
+    @classmethod
+    def read(cls, path: Path, *, name: str | None = None, compat: bool = False) -> Sampling:
+        """Read a meta file. Raises DatasetError with every problem in it; `name`: how messages call it."""
+        from benchwright.datasets._meta import read_meta  # only for data with such a file
+
+        return read_meta(path, name=name, compat=compat)
 
     @property
     def extra_body(self) -> JsonObject:

@@ -3,7 +3,6 @@ from benchwright.engine._feed import WorkItem as WorkItem, failed_score as faile
 from benchwright.engine._group import (
     RunGroup as RunGroup,
     StopAtOnce as StopAtOnce,
-    stopped_twice as stopped_twice,
 )
 from benchwright.engine._life import InterruptedRunError as InterruptedRunError, RunLife as RunLife
 from benchwright.engine._loop import in_event_loop as in_event_loop
@@ -20,17 +19,12 @@ from benchwright.engine._prepare import (
     Prepared as Prepared,
     prepare as prepare,
     row_settings as row_settings,
-    rows_and_prompts as rows_and_prompts,
     start_problems as start_problems,
 )
 from benchwright.engine._progress import Progress as Progress, Watcher as Watcher
 from benchwright.engine._reused import reused_replies as reused_replies
 from benchwright.engine._settings import DECIDES as DECIDES, RunSettings as RunSettings
-from benchwright.engine._side_calls import (
-    judge_request as judge_request,
-    judge_settings as judge_settings,
-    judge_text as judge_text,
-)
+from benchwright.engine._side_calls import ask_judge as ask_judge
 from benchwright.engine._stop import Budget as Budget, StopCause as StopCause
 from benchwright.engine._worker import (
     Answering as Answering,

@@ -91,13 +91,13 @@ _QUICK_SWITCH_S = 0.0001
 _stopped_twice = False
 
 
-def stopped_twice() -> bool:
-    """Whether the user has pressed Ctrl-C twice in this process."""
-    return _stopped_twice
-
-
 class RunGroup:
     """Runs of one event loop, one or several at a time."""
+
+    @staticmethod
+    def stopped_twice() -> bool:
+        """Whether the user has pressed Ctrl-C twice in this process."""
+        return _stopped_twice
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []

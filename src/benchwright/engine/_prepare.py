@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import AskableRows, BenchmarkSpec, RowSettings, open_rows, strategy_of
-from benchwright.config import HARMLESS, header_variables
+from benchwright.config import header_variables
 from benchwright.core import (
     DEMO_NOTE,
     ConfigError,
@@ -67,7 +67,7 @@ class Prepared(Struct, frozen=True):
         """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request
         other rows, prompts or checks, so that it must be prepared again."""
         rows = self.rows
-        same = rows_and_prompts(self.settings) == rows_and_prompts(settings)
+        same = self.settings.rows_and_prompts() == settings.rows_and_prompts()
         if not same or model_type_of(rows.spec, settings) != rows.model_type:
             return None
         _check_secrets(rows.spec, settings)
@@ -98,14 +98,8 @@ def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:
 
 
 def row_settings(spec: BenchmarkSpec, settings: RunSettings) -> RowSettings:
-    """The part of a run's settings that decides its rows and requests."""
-    return RowSettings.of(settings, model_type_of(spec, settings))
-
-
-def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
-    """The settings that decide, for one loaded benchmark, which rows there are, what they send and how they are checked.
-    If these and the model type are equal, rows need to be read only once."""
-    return settings.deciding(*HARMLESS, "replies", "source", "summary")
+    """A run's settings with the type of model that is decided for the benchmark."""
+    return replace(settings, model_type=model_type_of(spec, settings))
 
 
 def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import field
 
-from benchwright.benchmarks import Generation
-from benchwright.config import BY_NAME, Decides
-from benchwright.core import JsonObject, ModelType, as_json
+from benchwright.benchmarks import Generation, RowSettings
+from benchwright.config import BY_NAME, HARMLESS, Decides
+from benchwright.core import JsonObject, as_json
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
@@ -23,7 +23,7 @@ MODEL_KINDS: dict[str, Any] = {each.kind: each for each in (EndpointSettings, De
 """The kinds of models by the names in records."""
 
 
-class RunSettings(Struct, frozen=True, kw_only=True):
+class RunSettings(RowSettings, frozen=True, kw_only=True):
     """One run of one benchmark against one model. Contains names of secrets, never secrets.
 
     What a field decides is declared with the option of the same name, or here if there is none. A field without a
@@ -44,26 +44,10 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """The model under test."""
     generation: Generation
     """What goes into every request body."""
-    model_type: ModelType | None = None
-    """How requests are sent to the model; None: as the benchmark declares."""
     output_dir: str | None = None
     """Folder for the run's files as the user wrote it; None: a folder in the workspace."""
-    dataset: str | None = None
-    """Dataset that replaces the benchmark's dataset."""
-    filters: tuple[tuple[str, str], ...] = ()
-    """Pairs of column and value: only rows that match all of them are used, in addition to the benchmark's filters."""
-    limit: int | None = None
-    """Number of rows to evaluate, from the first on."""
-    repeats: int = 1
-    """Times each row is sent."""
     parallelism: int = 16
     """Samples in flight at once."""
-    num_fewshot: int | None = None
-    """Examples per prompt; None: as the benchmark says."""
-    fewshot_seed: int = 42
-    """Seed of the choice of examples."""
-    fewshot_strict: bool = False
-    """Refuse examples drawn from evaluated rows."""
     model_notes: tuple[str, ...] = ()
     """Notes on model settings that have no effect."""
     judge_retries: int | None = None
@@ -74,26 +58,12 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Share of failed samples above which the run is not comparable."""
     cache: bool = True
     """Reuse replies to equal requests of earlier runs."""
-    skip_bad_rows: bool = False
-    """Start without rows that cannot be used, and count them as skipped, instead of refusing."""
     input: JsonObject | None = None
     """What `--input` changed in that evaluation; settings of the run in it are recorded as such."""
-    system: str | None = None
-    """System message of the model, for benchmarks without a system message."""
     max_failures: int | None = None
     """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
     pass_k: tuple[int, ...] | None = None
     """Each k of `pass@k`, `pass^k` and `cons@k`; None: the repeats."""
-    infer_only: bool = False
-    """Send and record, but score nothing: no scorer, no judge."""
-    native_calling: bool | None = None
-    """Whether functions are sent as tools; None: as the benchmark says."""
-    lenient_calls: bool = False
-    """Whether calls in texts are also read by more tolerant rules."""
-    extra: JsonObject | None = None
-    """Values of this run for the parameters that the benchmark declares as `extra`."""
-    judge: JsonObject | None = None
-    """Settings of judges that override the benchmark's."""
     prices: str | None = None
     """File of prices; None: the files found from the working directory upwards, and the user's file."""
     rescored_from: int | None = None
@@ -132,6 +102,11 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, except those that decide only `ignored` aspects."""
         return {name: getattr(self, name) for name, what in DECIDES.items() if what not in ignored}
+
+    def rows_and_prompts(self) -> dict[str, Any]:
+        """The settings that decide, for one loaded benchmark, which rows there are, what they send and how they are checked.
+        If these and the model type are equal, rows need to be read only once."""
+        return self.deciding(*HARMLESS, "replies", "source", "summary")
 
     def call_fingerprint(self) -> str:
         """Identifies the endpoint, and the changes that a pipeline makes to requests and replies, in the key of each call."""

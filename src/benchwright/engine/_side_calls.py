@@ -14,11 +14,12 @@ from benchwright.core import (
     encode_json,
     step_key,
 )
-from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
+from benchwright.endpoints import AdaptedEndpoint, EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._calls import Calls, SampleCalls
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
+from benchwright.engine._loop import in_event_loop
 from benchwright.engine._stop import RetryGate
 from benchwright.scorers import CutReply, JudgeCall, JudgeConfig, JudgeFailedError
 
@@ -136,3 +137,17 @@ def judge_text(reply: ModelReply) -> str:
     if reply.status != "answered":
         raise JudgeFailedError(f"the judge's reply was {reply.status}")
     return CutReply(reply.text) if reply.finish_reason == "length" else reply.text
+
+
+def ask_judge(call: JudgeCall) -> str:
+    """Ask a judge outside a run, and return its text. Nothing is recorded."""
+    reply: ModelReply = in_event_loop(_ask_once(call))
+    return judge_text(reply)
+
+
+async def _ask_once(call: JudgeCall) -> ModelReply:
+    endpoint = open_endpoint(judge_settings(call.config, parallelism=1), judge=True)
+    try:
+        return await AdaptedEndpoint(endpoint).send(judge_request(call))
+    finally:
+        await endpoint.aclose()

@@ -1,4 +1,4 @@
-from benchwright.packages._compile import Inspected as Inspected, inspect_module as inspect_module
+from benchwright.packages._compile import Inspected as Inspected
 from benchwright.packages._installed import (
     PackageError as PackageError,
     list_packages as list_packages,

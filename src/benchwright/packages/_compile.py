@@ -29,6 +29,20 @@ class Inspected(Struct, frozen=True):
     unchecked: tuple[str, ...]
     """Benchmarks whose data would be fetched from elsewhere and was not checked."""
 
+    @classmethod
+    def of(cls, target: str, cwd: Path, include: Sequence[str] = (), *, fetch: bool = False) -> Inspected:
+        """Load a module and check its benchmarks; with `fetch`, also those whose data is on other machines.
+
+        Raises PackageError for a module that cannot be loaded or packaged.
+        """
+        try:
+            content = read_module(target, cwd, include)
+        except (BenchmarkError, DatasetError) as error:
+            raise PackageError(f"VALIDATION FAILED: {error}") from error
+        near = [spec for spec in content.specs if fetch or not _is_remote(spec)]
+        reports = tuple(check_benchmark(spec) for spec in near)
+        return cls(content, reports, tuple(spec.key for spec in content.specs if spec not in near))
+
     @property
     def records(self) -> dict[str, int]:
         """Rows of each dataset that was read, including bad ones."""
@@ -110,20 +124,6 @@ class Inspected(Struct, frozen=True):
         found = BuildFolder(folder, name, platform, bool(self.unchecked), pushed)
         found.write(self.content, outside, base)
         return found
-
-
-def inspect_module(target: str, cwd: Path, include: Sequence[str] = (), *, fetch: bool = False) -> Inspected:
-    """Load a module and check its benchmarks; with `fetch`, also those whose data is on other machines.
-
-    Raises PackageError for a module that cannot be loaded or packaged.
-    """
-    try:
-        content = read_module(target, cwd, include)
-    except (BenchmarkError, DatasetError) as error:
-        raise PackageError(f"VALIDATION FAILED: {error}") from error
-    near = [spec for spec in content.specs if fetch or not _is_remote(spec)]
-    reports = tuple(check_benchmark(spec) for spec in near)
-    return Inspected(content, reports, tuple(spec.key for spec in content.specs if spec not in near))
 
 
 def _is_remote(spec: BenchmarkSpec) -> bool:

@@ -29,7 +29,6 @@ from benchwright.perf._figures import (
 )
 from benchwright.perf._flight import (
     InFlight as InFlight,
-    flight_of as flight_of,
     sums_per_slice as sums_per_slice,
     token_arrivals as token_arrivals,
 )
@@ -46,7 +45,6 @@ from benchwright.perf._metrics import (
     PER_REQUEST as PER_REQUEST,
     PER_STAGE as PER_STAGE,
     Metric as Metric,
-    explain as explain,
     figure_named as figure_named,
 )
 from benchwright.perf._plan import RequestPlan as RequestPlan, build_plan as build_plan
@@ -54,7 +52,6 @@ from benchwright.perf._progress import LoadProgress as LoadProgress, LoadWatcher
 from benchwright.perf._quality import (
     Grade as Grade,
     ScoreDifference as ScoreDifference,
-    grade_step as grade_step,
     plain_scores as plain_scores,
 )
 from benchwright.perf._records import (
@@ -84,24 +81,20 @@ from benchwright.perf._search import (
 from benchwright.perf._self_test import self_test as self_test
 from benchwright.perf._server_watch import ServerWatch as ServerWatch
 from benchwright.perf._slo import parse_slo as parse_slo
-from benchwright.perf._stage_summary import StageSummary as StageSummary, level_label as level_label
+from benchwright.perf._stage_summary import StageSummary as StageSummary
 from benchwright.perf._summary import (
     MAX_ERROR_SHARE as MAX_ERROR_SHARE,
     LoadSummary as LoadSummary,
-    client_was_limit as client_was_limit,
     summarise as summarise,
 )
 from benchwright.perf._synthetic import (
     USUAL_PROMPTS as USUAL_PROMPTS,
-    parse_synthetic as parse_synthetic,
     synthetic_rows as synthetic_rows,
 )
-from benchwright.perf._test import LoadTest as LoadTest, slots_of as slots_of
-from benchwright.perf._texts import open_text_maker as open_text_maker
+from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._trace import (
     TracePrompts as TracePrompts,
     TraceStamps as TraceStamps,
-    is_length_trace as is_length_trace,
 )
 from benchwright.perf._values import (
     LoadSearch as LoadSearch,

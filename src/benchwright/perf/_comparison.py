@@ -265,7 +265,9 @@ def _rate(
 
 def _limits(summary: StageSummary) -> Limits:
     return (
-        () if summary.slo is None else tuple((each.name, each.limit_ms / 1000) for each in summary.slo.limits)
+        ()
+        if summary.slo is None
+        else tuple((name, limit / 1000) for name, (limit, _) in summary.slo.limits.items())
     )
 
 

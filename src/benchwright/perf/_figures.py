@@ -20,7 +20,7 @@ from benchwright.perf._bootstrap import (
 from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
-from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals
+from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice, token_arrivals
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._partial_stalls import partial_stalls
 from benchwright.perf._requests import Requests
@@ -50,7 +50,7 @@ class StageRequests:
     @cached_property
     def flight(self) -> InFlight:
         """Requests in flight over time."""
-        return flight_of(self.sent)
+        return InFlight.of(self.sent)
 
     @cached_property
     def stalls(self) -> list[Stall]:

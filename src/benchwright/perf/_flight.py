@@ -18,6 +18,12 @@ class InFlight(NamedTuple):
     times: Sequence[float]
     counts: Sequence[int]
 
+    @classmethod
+    def of(cls, requests: Requests) -> InFlight:
+        """The step function of the requests that were sent and ended."""
+        known = requests.where(pc.and_(pc.is_valid(requests["sent"]), pc.is_valid(requests["ended"])))
+        return in_flight(known["sent"], known["ended"])
+
     @property
     def peak(self) -> int:
         """The most requests at once."""
@@ -71,12 +77,6 @@ def _step(times: list[float], counts: list[int], time: float, count: int) -> Non
     else:
         times.append(time)
         counts.append(count)
-
-
-def flight_of(requests: Requests) -> InFlight:
-    """The step function of the requests that were sent and ended."""
-    known = requests.where(pc.and_(pc.is_valid(requests["sent"]), pc.is_valid(requests["ended"])))
-    return in_flight(known["sent"], known["ended"])
 
 
 class TokenArrivals(NamedTuple):

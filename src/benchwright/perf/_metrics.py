@@ -73,6 +73,13 @@ class Metric(Struct, frozen=True, kw_only=True):
         """The unit in headings."""
         return _UNITS[self.unit][2]
 
+    @property
+    def explanation(self) -> str:
+        """The definition in words."""
+        better = "" if self.better is None else f", {self.better} is better"
+        basis = f" {_BOOTSTRAP}" if self.values is not None else ""
+        return f"{self.name} ({self.title}, {self.unit}{better}): {self.definition}{basis}"
+
     def rounded(self, value: float) -> float:
         """A value in the unit, rounded as in files."""
         return round(value, self.digits)
@@ -371,14 +378,6 @@ LIMITS: dict[str, Metric] = {
     "itl": METRICS["itl_mean"],
 }
 """The limits of `--slo`. There `itl` is the mean of a request, because pooled gaps belong to no single request."""
-
-
-def explain(name: str) -> str:
-    """The definition of a figure in words, by its name or key. Raises UsageError with similar names if it is unknown."""
-    metric = figure_named(name)
-    better = "" if metric.better is None else f", {metric.better} is better"
-    basis = f" {_BOOTSTRAP}" if metric.values is not None else ""
-    return f"{metric.name} ({metric.title}, {metric.unit}{better}): {metric.definition}{basis}"
 
 
 def figure_named(name: str) -> Metric:

@@ -42,14 +42,13 @@ class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
         """The record of the request, with its scores."""
         return structs.replace(record, scores=self.scores, score_outcome=self.outcome, score_error=self.error)
 
+    def step(self, at: float) -> StepValues:
+        """The step that records it, made at this wall clock."""
+        key = f"grade/{self.number:09d}/{self.stage:04d}"
+        return (key, b"", None, encode_grade(self), False, at, at, None, None, None)
+
 
 _GRADE = msgpack.Decoder(Grade)
-
-
-def grade_step(grade: Grade, at: float) -> StepValues:
-    """The step that records a grade, made at this wall clock."""
-    key = f"grade/{grade.number:09d}/{grade.stage:04d}"
-    return (key, b"", None, encode_grade(grade), False, at, at, None, None, None)
 
 
 def encode_grade(grade: Grade) -> bytes:

@@ -62,19 +62,11 @@ def parse_slo(text: str) -> Limits:
     return tuple(found.items())
 
 
-class LimitResult(Struct, frozen=True):
-    name: str
-    limit_ms: float
-    met: int
-    """Requests that kept it."""
-    share: float
-    """Share of all sent requests."""
-
-
 class SloResult(Struct, frozen=True):
     """How many requests kept all limits."""
 
-    limits: tuple[LimitResult, ...]
+    limits: dict[str, tuple[float, int]]
+    """Each limit in milliseconds, and the requests that kept it."""
     met: int
     sent: int
     needed_share: float = 0.99
@@ -88,21 +80,22 @@ class SloResult(Struct, frozen=True):
     def to_json(self) -> JsonObject:
         """`{met, sent, needed_share, limits: {name: {limit_ms, met, share}}}`."""
         limits: JsonObject = {
-            each.name: {"limit_ms": each.limit_ms, "met": each.met, "share": each.share}
-            for each in self.limits
+            name: {"limit_ms": limit, "met": met, "share": round(met / self.sent, 6) if self.sent else 0.0}
+            for name, (limit, met) in self.limits.items()
         }
         return {"met": self.met, "sent": self.sent, "needed_share": self.needed_share, "limits": limits}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SloResult:
         """Read the form of `to_json`."""
-        limits = tuple(LimitResult(name, **each) for name, each in stored["limits"].items())
+        limits = {name: (each["limit_ms"], each["met"]) for name, each in stored["limits"].items()}
         return cls(limits, stored["met"], stored["sent"], stored.get("needed_share", 0.99))
 
 
 def judge_slo(limits: Limits, measurable: Requests, sent: int, needed_share: float) -> SloResult | str:
     """Judge requests with latencies; all other sent requests miss the limits. Returns the reason if this is not possible."""
-    results, kept = [], None
+    results: dict[str, tuple[float, int]] = {}
+    kept = None
     for name, limit in limits:
         metric = LIMITS[name]
         assert metric.values is not None
@@ -112,12 +105,9 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int, needed_share: flo
         if len(measurable) and not values.is_valid().true_count and not short:
             return f"the limit {name} {metric.needs}"
         met = _met(name, limit, measurable)
-        count = met.true_count
-        results.append(
-            LimitResult(name, round(limit * 1000, 6), count, round(count / sent, 6) if sent else 0.0)
-        )
+        results[name] = round(limit * 1000, 6), met.true_count
         kept = met if kept is None else pc.and_(kept, met)
-    return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent, needed_share)
+    return SloResult(results, 0 if kept is None else kept.true_count, sent, needed_share)
 
 
 class Tail(Struct, frozen=True):

@@ -180,6 +180,11 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             server=None if (server := stored.get("server")) is None else ServerFigures.from_json(server),
         )
 
+    @property
+    def client_was_limit(self) -> bool:
+        """Whether the client was the limit, not the server."""
+        return self.health is not None and bool(self.health["verdict"] == "limit")
+
     def figure(self, name: str) -> float | None:
         """A figure of the stage by name; the mean of a distribution."""
         key = METRICS[name].key
@@ -205,7 +210,7 @@ def summarise_stage(
     return StageSummary(
         stage=number,
         level=level,
-        label=level_label(settings, level),
+        label=settings.label_of(level),
         counts=_counts(stage),
         figures={METRICS[name].key: METRICS[name].rounded(value) for name, value in figures.items()},
         intervals=intervals,
@@ -249,15 +254,6 @@ def _wall_clock(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def level_label(settings: LoadSettings, level: float | None) -> str:
-    """A level in words: `8 in flight`, `12.5/s`."""
-    if level is None:
-        return settings.profile
-    if settings.profile == LoadProfile.TRACE:
-        return f"{level:g}× speed"
-    return f"{level:g}/s" if settings.open_loop else f"{level:g} in flight"
 
 
 def _planned_level(settings: LoadSettings, number: int) -> float | None:

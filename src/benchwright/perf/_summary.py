@@ -112,7 +112,7 @@ def summarise(
     )
     sent, failed = (sum(getattr(stage.counts, name) for stage in found) for name in ("sent", "failed"))
     allowed = MAX_ERROR_SHARE if settings.max_error_share is None else settings.max_error_share
-    comparable = sent > 0 and failed <= allowed * sent and not any(map(client_was_limit, found))
+    comparable = sent > 0 and failed <= allowed * sent and not any(stage.client_was_limit for stage in found)
     partial = partial or any(stage.stopped_by in ("interrupt", "watchdog") for stage in found)
     search = None
     if settings.search is not None:
@@ -148,11 +148,6 @@ def _quality(requests: Requests, stages: Sequence[StageSummary]) -> Iterator[Qua
             yield QualityChange(low.label, high.label, change)
 
 
-def client_was_limit(stage: StageSummary) -> bool:
-    """Whether the client was the limit in a stage."""
-    return stage.health is not None and bool(stage.health["verdict"] == "limit")
-
-
 def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | None = None) -> Probe:
     """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up. `requests` are those of all stages."""
     seen = stage.probe
@@ -180,7 +175,7 @@ def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | N
         share=round(share, 6),
         requests=0 if seen is None else seen.sent,
         why=why,
-        client_limit=(client_was_limit(stage) and _decides(stage, settings, passed=not why)) or not reached,
+        client_limit=(stage.client_was_limit and _decides(stage, settings, passed=not why)) or not reached,
         overload=overload,
         spread=1.0 if seen is None else seen.spread,
         answered=stage.figures.get("request_throughput_per_s"),

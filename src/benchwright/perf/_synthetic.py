@@ -15,7 +15,7 @@ from random import Random
 from msgspec import Struct
 
 from benchwright.core import JsonObject, LengthLaw, Row, UsageError, suggest
-from benchwright.perf._texts import TextMaker
+from benchwright.perf._texts import TextMaker, open_text_maker
 
 LONGEST = 1 << 20
 """The most tokens of a prompt or a reply."""
@@ -72,14 +72,6 @@ class Synthetic(Struct, frozen=True):
     """Share of the requests that begin with one of them."""
     prompts: int | None = None
     """How many distinct prompts are made; None: as many as are sent."""
-
-
-class SyntheticRows(Struct, frozen=True):
-    """Rows with `prompt` and `max_tokens`, and facts about them."""
-
-    rows: list[Row]
-    facts: JsonObject
-    """Means of the lengths, and the share of input tokens that an unlimited prefix cache can serve in one pass."""
 
 
 _KEYS = (
@@ -191,8 +183,10 @@ def _whole(given: dict[str, str], key: str, most: int, usual: int = 1) -> int:
     return int(text)
 
 
-def synthetic_rows(how: Synthetic, maker: TextMaker, seed: int, count: int) -> SyntheticRows:
-    """Make `count` rows; the same seed gives the same rows."""
+def synthetic_rows(text: str, tokenizer: str | None, seed: int, count: int) -> tuple[list[Row], JsonObject]:
+    """Make `count` rows with `prompt` and `max_tokens` as users describe them; the same seed gives the same rows. Also returns facts: means
+    of the lengths, and the share of input tokens that an unlimited prefix cache can serve in one pass."""
+    maker, how = open_text_maker(tokenizer, seed), parse_synthetic(text)
     count = min(how.prompts or count, MOST_PROMPTS)
     dice = Random(f"synthetic/{seed}")
     inputs, outputs = how.input.draw(dice, count), how.output.draw(dice, count)
@@ -219,8 +213,10 @@ def synthetic_rows(how: Synthetic, maker: TextMaker, seed: int, count: int) -> S
         "mean_input_tokens": round(total / count, 3),
         "mean_output_tokens": round(sum(outputs) / count, 3),
         "cacheable_share": round(cached / total, 6),
+        "description": text,
+        "exact": maker.exact,
     }
-    return SyntheticRows(rows, facts)
+    return rows, facts
 
 
 def _prefixed(maker: TextMaker, prefix: str, tokens: int, prefix_tokens: int, number: int) -> str:

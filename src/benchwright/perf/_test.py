@@ -42,9 +42,6 @@ _DRAW_S = 2e-6
 LEAST_PER_SLOT = 4
 """The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""
 
-USUAL_THROUGHPUT = 256
-"""Requests in flight in profile `throughput`, if no other limit is given."""
-
 
 class LoadTest:
     """The stages of one test, which a crew performs in turn."""
@@ -206,7 +203,7 @@ class LoadTest:
     ) -> PhaseTask:
         settings = self._settings
         workers = settings.workers
-        slots = slots_of(settings, level)
+        slots = settings.slots_of(level)
         requests = settings.requests
         if warmup:
             slots, requests = min(settings.warmup, slots or 16), settings.warmup
@@ -271,16 +268,6 @@ class WarmUpCount(Struct, frozen=True):
     sent: int = 0
     failed: int = 0
     error: str | None = None
-
-
-def slots_of(settings: LoadSettings, level: float) -> int | None:
-    """Requests that a stage of this level keeps in flight; None in an open loop."""
-    if settings.open_loop:
-        return None
-    if settings.profile == "throughput":
-        return settings.max_concurrency or USUAL_THROUGHPUT
-    slots = int(level)
-    return slots if settings.max_concurrency is None else min(slots, settings.max_concurrency)
 
 
 def part_of(total: int, worker: int, workers: int) -> int:

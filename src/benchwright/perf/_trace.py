@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import SECONDS_OF, MissingFieldError, Row, UsageError
-from benchwright.perf._texts import TextMaker
+from benchwright.perf._texts import TextMaker, open_text_maker
 
 
 class TraceStamps(Struct, frozen=True):
@@ -93,11 +93,6 @@ BLOCK_TOKENS = 512
 _LENGTHS = ("input_length", "output_length")
 
 
-def is_length_trace(row: Row) -> bool:
-    """Whether a row has lengths instead of a prompt, as in Mooncake traces."""
-    return all(name in row for name in _LENGTHS)
-
-
 class TracePrompts:
     """Prompts of rows `{timestamp, input_length, output_length, hash_ids}`.
 
@@ -106,7 +101,19 @@ class TracePrompts:
 
     def __init__(self, maker: TextMaker, stamps: TraceStamps | None = None) -> None:
         self._maker, self._stamps = maker, stamps
+        self.lengths: Literal["exact", "approximate"] = "exact" if self._maker.exact else "approximate"
+        """How exact the lengths of the prompts are."""
         self._blocks: dict[tuple[int, int], str] = {}
+
+    @classmethod
+    def of(cls, tokenizer: str | None, seed: int, stamps: TraceStamps | None) -> TracePrompts:
+        """Prompts whose tokens a tokenizer counts. Raises UsageError if it cannot be read."""
+        return cls(open_text_maker(tokenizer, seed), stamps)
+
+    @staticmethod
+    def apply_to(row: Row) -> bool:
+        """Whether a row has lengths instead of a prompt, as in Mooncake traces."""
+        return all(name in row for name in _LENGTHS)
 
     def check(self, row: Row) -> None:
         """Raise MissingFieldError for a row without valid lengths."""

@@ -145,6 +145,10 @@ def decode_record(stored: bytes) -> RequestRecord:
     return _RECORD.decode(stored)
 
 
+USUAL_THROUGHPUT = 256
+"""Requests in flight in profile `throughput`, if no other limit is given."""
+
+
 class LoadSearch(Struct, frozen=True):
     """Settings of the search for the largest load. Levels are requests in flight or per second, depending on the loop."""
 
@@ -231,6 +235,23 @@ class LoadSettings(Struct, frozen=True):
     def open_loop(self) -> bool:
         """Whether requests are sent at their time, independent of earlier ones."""
         return LoadProfile(self.profile).open_loop
+
+    def label_of(self, level: float | None) -> str:
+        """A level in words: `8 in flight`, `12.5/s`."""
+        if level is None:
+            return self.profile
+        if self.profile == LoadProfile.TRACE:
+            return f"{level:g}× speed"
+        return f"{level:g}/s" if self.open_loop else f"{level:g} in flight"
+
+    def slots_of(self, level: float) -> int | None:
+        """Requests that a stage of this level keeps in flight; None in an open loop."""
+        if self.open_loop:
+            return None
+        if self.profile == LoadProfile.THROUGHPUT:
+            return self.max_concurrency or USUAL_THROUGHPUT
+        slots = int(level)
+        return slots if self.max_concurrency is None else min(slots, self.max_concurrency)
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form."""

@@ -41,8 +41,7 @@ from benchwright.reports.files.sheets import (
     table_lines as table_lines,
 )
 from benchwright.reports.files.verdict_documents import (
-    junit as junit,
-    markdown as markdown,
+    VERDICT_DOCUMENTS as VERDICT_DOCUMENTS,
 )
 from benchwright.reports.files.work_folder import WorkFolder as WorkFolder, suite_report as suite_report
 from benchwright.reports.files.workflow import workflow_report as workflow_report

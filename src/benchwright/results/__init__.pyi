@@ -9,9 +9,6 @@ from benchwright.results._calibration import (
 )
 from benchwright.results._clusters import Clusters as Clusters, ScoreColumns as ScoreColumns
 from benchwright.results._command import (
-    manifest_table as manifest_table,
-    results_document as results_document,
-    run_config as run_config,
     versioning as versioning,
 )
 from benchwright.results._comparing import rules_key as rules_key
@@ -33,8 +30,6 @@ from benchwright.results._figures import (
     graded_notes as graded_notes,
     headline_of as headline_of,
     interval_of as interval_of,
-    is_fraction as is_fraction,
-    local_time as local_time,
     money as money,
     no_interval as no_interval,
     number as number,
@@ -56,7 +51,6 @@ from benchwright.results._gates.decide import figure as figure
 from benchwright.results._gates.judge import (
     old_replies as old_replies,
 )
-from benchwright.results._gates.load_claims import check_figures as check_figures
 from benchwright.results._gates.names import (
     Baselines as Baselines,
     Blessed as Blessed,
@@ -92,7 +86,7 @@ from benchwright.results._load_comparison import (
     LoadComparison as LoadComparison,
     SearchComparison as SearchComparison,
 )
-from benchwright.results._load_page import load_document as load_document, load_page as load_page
+from benchwright.results._load_page import load_document as load_document
 from benchwright.results._load_verdicts import (
     limits_words as limits_words,
     low_scores as low_scores,
@@ -118,7 +112,6 @@ from benchwright.results._run_folders import (
 )
 from benchwright.results._run_page import ChosenSamples as ChosenSamples, run_page as run_page
 from benchwright.results._runs import (
-    EventList as EventList,
     EventView as EventView,
     RunDetails as RunDetails,
     RunView as RunView,
@@ -132,12 +125,11 @@ from benchwright.results._sample_columns import (
 )
 from benchwright.results._sample_document import sample_document as sample_document
 from benchwright.results._samples import (
-    Predicted as Predicted,
     RunSamples as RunSamples,
     SampleDetails as SampleDetails,
     SampleList as SampleList,
     StoreSamples as StoreSamples,
-    judge_views as judge_views,
+    judge_replies as judge_replies,
     sample_views as sample_views,
     views_of as views_of,
 )
@@ -148,6 +140,7 @@ from benchwright.results._sent_requests import (
 )
 from benchwright.results._settings import table_of as table_of
 from benchwright.results._side_by_side import (
+    Pair as Pair,
     SideBySide as SideBySide,
     SideCell as SideCell,
     SideRow as SideRow,
@@ -163,12 +156,11 @@ from benchwright.results._work_table import (
     WorkTable as WorkTable,
     WorkTask as WorkTask,
 )
-from benchwright.results._workflow_page import workflow_page as workflow_page
 from benchwright.results._workflows import (
+    EventList as EventList,
     StepList as StepList,
     StepView as StepView,
     WorkflowDetails as WorkflowDetails,
-    recorded_events as recorded_events,
     value_of as value_of,
 )
 from benchwright.store import RecordedStep as RecordedStep

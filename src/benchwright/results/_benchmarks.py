@@ -28,7 +28,6 @@ from benchwright.results._figures import (
     first_two,
     graded_notes,
     headline_of,
-    interval_of,
     notes_json,
     result_sentence,
     summary_of,
@@ -36,7 +35,6 @@ from benchwright.results._figures import (
 from benchwright.results._labels import label_effect
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._runs import (
-    HeadlineFigure,
     RunDetails,
     RunView,
     plain_view,
@@ -263,13 +261,9 @@ def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList
     return find_samples(store, run.id, requested)
 
 
-def _figure(summary: RunSummary) -> HeadlineFigure | None:
+def _figure(summary: RunSummary) -> tuple[str, MetricSummary] | None:
     name = headline_of(summary)
-    if name is None:
-        return None
-    metric = summary.metrics[name]
-    low, high = (None, None) if interval_of(metric) is None else (metric.ci_low, metric.ci_high)
-    return HeadlineFigure(name, metric.value, low, high, metric.count)
+    return None if name is None else (name, summary.metrics[name])
 
 
 def _headline(summary: RunSummary) -> str:

@@ -17,7 +17,7 @@ from benchwright.core import (
     RecordColumns,
     SampleRecord,
     canonical_json,
-    fails_in,
+    is_unanswered,
     load_each,
     row_hash,
 )
@@ -350,7 +350,7 @@ class ScoreColumns:
                 found.setdefault(cluster, []).append(value)
         if failures_as_wrong:
             for group, clusters in self.failed.items():
-                if fails_in(metric, group, partial=partial):
+                if _fails_in(metric, group, partial=partial):
                     for cluster in clusters:
                         found.setdefault(cluster, []).append(0.0)
         return found
@@ -460,7 +460,7 @@ class PairedColumns:
     def _with_failures(self, metric: str, partial: bool) -> PairedMeans:
         sides = [_Sums(side.metrics.get(metric)) for side in (self.a, self.b)]
         known = sides[0].total.keys() | sides[1].total.keys()
-        known |= {cluster for cluster, group in self.lost() if fails_in(metric, group, partial=partial)}
+        known |= {cluster for cluster, group in self.lost() if _fails_in(metric, group, partial=partial)}
         for side, sums in zip((self.a, self.b), sides, strict=True):
             for clusters in side.failed.values():
                 for cluster in clusters:
@@ -545,3 +545,12 @@ def _counts(clusters: Collection[Sequence[int]]) -> array[int]:
         for cluster in each:
             found[cluster] += 1
     return found
+
+
+def _fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
+    """Whether a failed sample of this group counts as 0 in a metric. `partial`: only some scored samples have the metric.
+
+    >>> _fails_in("accuracy", None, partial=False), _fails_in("accuracy", UNANSWERED, partial=False)
+    (True, False)
+    """
+    return group == metric or not (partial or is_unanswered(group))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any, TypeAlias
@@ -124,11 +123,6 @@ def interval_of(metric: MetricSummary) -> str | None:
     if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
         return None
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
-
-
-def is_fraction(metric: MetricSummary) -> bool:
-    """Whether all values are between 0 and 1, so that a mean can be given in percent."""
-    return metric.min >= 0.0 and metric.max <= 1.0
 
 
 def no_interval(metric: MetricSummary) -> str:
@@ -264,11 +258,6 @@ def rate(per_second: float) -> str:
     ('3,049', '12', '1.3', '0.046')
     """
     return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
-
-
-def local_time(seconds: float) -> str:
-    """A wall-clock time in the local time zone."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def plural(count: int, noun: str) -> str:

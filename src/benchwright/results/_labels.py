@@ -19,7 +19,7 @@ from benchwright.core import (
     SampleRecord,
     rfc3339,
 )
-from benchwright.results._figures import headline_of, is_fraction, number, plural
+from benchwright.results._figures import headline_of, number, plural
 from benchwright.results._samples import sample_views, views_of
 from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store, Trial, reply_id
 
@@ -249,7 +249,7 @@ class _Moved:
         total = self._count + self._open
         if self._known is None or not (self.left_out or self._open) or not total:
             return None, None
-        if self._open and not is_fraction(self._known):
+        if self._open and not self._known.is_fraction:
             return None, None
         return self._sum / total, (self._sum + self._open) / total
 

@@ -26,7 +26,6 @@ from benchwright.results._runs import (
     EventView,
     RunView,
     details_json,
-    event_view,
     plain_view,
     progress_sentence,
 )
@@ -66,7 +65,7 @@ class LoadView(Struct, frozen=True, kw_only=True):
             endpoint=endpoint_of(run),
             manifest=run.manifest,
             stopped_because=stopped_because or run.error or "",
-            events=tuple(map(event_view, events)),
+            events=tuple(map(EventView.of, events)),
         )
 
     @classmethod
@@ -93,6 +92,12 @@ class LoadView(Struct, frozen=True, kw_only=True):
             *(note.text for note in figures if note.kind != DEMO_KIND),
             *(str(note) for note in known if note != DEMO_NOTE),
         ]
+
+    def page(self, requests: Requests) -> JsonObject:
+        """The document of its page."""
+        from benchwright.results._load_page import load_page  # which draws views
+
+        return load_page(self, requests)
 
     @property
     def verdicts(self) -> list[tuple[str, str]]:

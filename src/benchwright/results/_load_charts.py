@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchwright.core import JsonObject, JsonValue
-from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, compute as pc, flight_of, sorted_values
+from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, compute as pc, sorted_values
 from benchwright.results._load import stages_of_interest
 from benchwright.stats import percentile
 
@@ -92,7 +92,7 @@ def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:
         "ttft": _latencies(done, "sent", "first_token", start, step, spans),
         "e2e": _latencies(done, "sent", "last_content", start, step, spans),
         "e2e_planned": _latencies(done, "planned", "last_content", start, step, spans),
-        "in_flight": _in_flight(flight_of(sent), start, step, spans),
+        "in_flight": _in_flight(InFlight.of(sent), start, step, spans),
         "stages": _spans(sent, summary),
     }
 

@@ -18,7 +18,6 @@ from benchwright.perf import (
     StageComparison,
     StageSummary,
     adjusted,
-    client_was_limit,
     compare_stages,
     enough_values,
 )
@@ -397,7 +396,7 @@ def _why_not(run: RunRecord, summary: LoadSummary) -> str:
         causes.append("no request was sent")
     elif summary.failed > most * summary.sent:
         causes.append(f"{summary.failed:,} of {plural(summary.sent, 'request')} failed")
-    limited = [stage.label for stage in summary.stages if client_was_limit(stage)]
+    limited = [stage.label for stage in summary.stages if stage.client_was_limit]
     if limited:
         where = "" if len(summary.stages) == 1 else f" at {', '.join(limited)}"
         causes.append(f"the client was the limit{where}")

@@ -14,7 +14,6 @@ from benchwright.perf import (
     LoadSummary,
     SearchResult,
     StageSummary,
-    level_label,
     ms_beside,
     requests_of_probe,
 )
@@ -137,31 +136,31 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     parts = []
     if search.status == "not_met":
         why = "" if failed is None else failed.why
-        level = "" if search.failing_level is None else f" ({level_label(settings, search.failing_level)})"
+        level = "" if search.failing_level is None else f" ({settings.label_of(search.failing_level)})"
         parts.append(f"the server does not meet {rule} even at the lowest level{level}: {why}")
     elif search.level is None:
         parts.append(f"no level is known to meet {rule}")
         if failed is not None:
-            level = level_label(settings, failed.level)
+            level = settings.label_of(failed.level)
             parts.append(
                 f"{search.failed[0]} of {plural(search.failed[1], 'probe')} failed at {level}: {failed.why}"
             )
     elif search.requests < search.needed and search.passed[1]:
         cure = f" ({_more_requests(settings)})" if search.status == "too_few" else ""
         parts.append(
-            f"{level_label(settings, search.level)} passed, but {plural(search.requests, 'counted request')} cannot show "
+            f"{settings.label_of(search.level)} passed, but {plural(search.requests, 'counted request')} cannot show "
             f"{rule}: {search.needed:,} are needed{cure}"
         )
         parts.append(_passed_there(search))
     else:
         least = "" if search.status == "found" else "at least "
-        parts.append(f"the largest load that meets {rule} is {least}{level_label(settings, search.level)}")
+        parts.append(f"the largest load that meets {rule} is {least}{settings.label_of(search.level)}")
         if search.status == "at_least":
             flag = "--rate" if settings.open_loop else "--concurrency"
             parts[-1] += f", the highest level allowed ({flag} LOWEST,HIGHEST)"
         parts.append(_passed_there(search))
     if search.failing_level is not None and search.level is not None:
-        level = level_label(settings, search.failing_level)
+        level = settings.label_of(search.failing_level)
         parts.append(f"{search.failed[0]} of {search.failed[1]} failed at {level}")
     if search.ci95 is not None and search.sure is not None:
         low, high = (f"{end:.3g}" for end in search.ci95)
@@ -170,7 +169,7 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
         )
     if search.status == "client_limit":
         last = search.probes[-1]
-        why = f" (at {level_label(settings, last.level)}, {last.why})" if last.why else ""
+        why = f" (at {settings.label_of(last.level)}, {last.why})" if last.why else ""
         parts.append(f"the client was the limit in two probes in a row{why}")
     if search.status == "unfinished":
         parts.append("the search ended before the boundary was found")
@@ -196,7 +195,7 @@ def _what_ended(search: SearchResult, settings: LoadSettings) -> list[str]:
     """The limit that ended a search, and what to raise."""
     if settings.search is None or search.next_level is None:
         return []
-    level = level_label(settings, search.next_level)
+    level = settings.label_of(search.next_level)
     closer = "for a narrower interval, allow more" if search.status == "bounded" else "allow more"
     if search.ended_by == "max_probes":
         return [

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from sys import intern
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,17 +25,8 @@ from benchwright.results._sample_columns import COLUMNS
 from benchwright.stats import same_score
 
 
-class Pair(NamedTuple):
-    """A sample in both runs, or in one of them."""
-
-    a: Sample | None
-    """In the first run."""
-    b: Sample | None
-    """In the second."""
-
-
-def pairs_of(a: Iterable[Sample], b: Iterable[Sample]) -> Iterator[Pair]:
-    """Pair the samples of two runs. Copies of a row are paired in order, repeats by their number.
+def pairs_of(a: Iterable[Sample], b: Iterable[Sample]) -> Iterator[tuple[Sample | None, Sample | None]]:
+    """Pair the samples of two runs; None: the other run has no such sample. Copies of a row are paired in order, repeats by their number.
 
     As long as both runs have the same samples in the same order, one of each is kept at a time. From the first difference
     on, the outcomes and scores of the first run are kept.
@@ -50,15 +41,15 @@ def pairs_of(a: Iterable[Sample], b: Iterable[Sample]) -> Iterator[Pair]:
         and x.repeat == y.repeat
         and (x.row == rows[0]) == (y.row == rows[1])
     ):
-        yield Pair(x, y)
+        yield x, y
         rows = x.row, y.row
         x, y = next(left, None), next(right, None)
     waiting = _Waiting(chain([] if x is None else [x], left), _Copies(rows[0]))
     copies = _Copies(rows[1])
     for sample in chain([] if y is None else [y], right):
-        yield Pair(waiting.taken(sample, copies.number(sample)), sample)
+        yield waiting.taken(sample, copies.number(sample)), sample
     for rest in waiting.rest():
-        yield Pair(rest, None)
+        yield rest, None
 
 
 class _Copies:

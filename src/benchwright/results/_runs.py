@@ -15,6 +15,7 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     LoadFile,
+    MetricSummary,
     RunFile,
     RunProgress,
     RunStatus,
@@ -23,8 +24,8 @@ from benchwright.core import (
     open_artifacts,
     rfc3339,
 )
-from benchwright.results._command import command_of
-from benchwright.results._figures import duration, graded_notes, notes_json, result_sentence
+from benchwright.results._command import command_of, manifest_table, results_document, run_config
+from benchwright.results._figures import duration, graded_notes, interval_of, notes_json, result_sentence
 from benchwright.results._settings import (
     endpoint_of,
     is_demo,
@@ -42,20 +43,6 @@ class View(Protocol):
     def to_json(self) -> JsonObject:
         """The value as `--json` prints it."""
         ...
-
-
-class HeadlineFigure(Struct, frozen=True):
-    """The main figure of a run, with its interval."""
-
-    name: str
-    """The metric."""
-    value: float
-    ci_low: float | None
-    """Lower end of the 95 % interval; None: there is none."""
-    ci_high: float | None
-    """Upper end."""
-    n: int
-    """How many values it is the mean of."""
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -108,8 +95,8 @@ class RunView(Struct, frozen=True, kw_only=True):
     """What was evaluated, for a table cell."""
     headline: str = "–"
     """The main figures of the run, for a table cell."""
-    figure: HeadlineFigure | None = None
-    """The main figure as numbers; None: the kind has no single one, or there is no result yet."""
+    figure: tuple[str, MetricSummary] | None = None
+    """The main figure by name; None: the kind has no single one, or there is no result yet."""
     outcomes: tuple[int, ...] = ()
     """Samples per outcome, in the order of `Outcome`; empty: the kind has none, or no result yet."""
     data: JsonObject | None = None
@@ -227,25 +214,28 @@ class RunView(Struct, frozen=True, kw_only=True):
     def _headline_json(self) -> JsonObject | None:
         if self.figure is None:
             return None if self.headline == "–" else {"text": self.headline}
-        return {"text": self.headline, **structs.asdict(self.figure)}
+        name, metric = self.figure
+        low, high = (None, None) if interval_of(metric) is None else (metric.ci_low, metric.ci_high)
+        return {
+            "text": self.headline,
+            "name": name,
+            "value": metric.value,
+            "ci_low": low,
+            "ci_high": high,
+            "n": metric.count,
+        }
 
 
-class EventView(Struct, frozen=True):
-    """An event of a run."""
+class EventView(Event, frozen=True):
+    """An event of a run, as lists show it."""
 
-    id: int
-    """Number in the workspace."""
-    kind: str
-    """Its kind: `run.started`, `step.failed`, or a name given by the user."""
-    message: str
-    """A description."""
-    created_at: float
-    """Wall clock."""
-    data: JsonValue = None
-    """A value given by the user."""
-    step_id: int | None = None
-    """Number of the step that it belongs to."""
     step_key: str | None = None
+    """Key of the step that it belongs to."""
+
+    @classmethod
+    def of(cls, event: Event, step_key: str | None = None) -> EventView:
+        """An event with the key of its step."""
+        return cls(**structs.asdict(event), step_key=step_key)
 
     def to_json(self) -> JsonObject:
         """`{id, kind, message, created_at, step_id, step_key, data}`."""
@@ -258,17 +248,6 @@ class EventView(Struct, frozen=True):
             "step_key": self.step_key,
             "data": self.data,
         }
-
-
-class EventList(Struct, frozen=True):
-    """All events of a run, oldest first."""
-
-    run_id: int
-    events: tuple[EventView, ...]
-
-    def to_json(self) -> JsonObject:
-        """`{run_id, events}`."""
-        return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
 
 
 class RunDetails(Struct, frozen=True, kw_only=True):
@@ -339,6 +318,18 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         known: dict[str, Any] = benchmark if isinstance(benchmark, dict) else {}
         found = str(known.get("prompt_hash") or known.get("hash") or "")
         return found.removeprefix("sha256:")[:6] or "–"
+
+    def run_config(self) -> JsonObject:
+        """The configuration of the run, as its file records it."""
+        return run_config(self)
+
+    def manifest_table(self) -> JsonObject:
+        """What was evaluated and with which versions, as its file records it."""
+        return manifest_table(self)
+
+    def results_document(self, summary: RunSummary) -> JsonObject:
+        """The figures, as the file of results records them."""
+        return results_document(self, summary)
 
     def to_json(self) -> JsonObject:
         """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, command, params, endpoint, manifest, events}`; `recorded` counts
@@ -423,13 +414,7 @@ def run_details(
         settings=sent_settings(run),
         manifest=run.manifest,
         output_dir=output_dir_of(run),
-        events=tuple(map(event_view, events)),
-    )
-
-
-def event_view(event: Event, step_key: str | None = None) -> EventView:
-    return EventView(
-        event.id, event.kind, event.message, event.created_at, event.data, event.step_id, step_key
+        events=tuple(map(EventView.of, events)),
     )
 
 

@@ -65,19 +65,6 @@ def _words(content: Any) -> str | None:
     return text_of(content)
 
 
-class _Frame(NamedTuple):
-    """A body without the text of its last message."""
-
-    head: bytes
-    """Everything before that text."""
-    tail: bytes
-    """Everything after it."""
-    begin: int
-    """Where the messages begin."""
-    end: int
-    """Where they end, counted from the body's end."""
-
-
 def texts_in_one_frame(bodies: Sequence[bytes | None]) -> RequestTexts | None:
     """The same for bodies that differ only in the text of the last message; None if they differ elsewhere."""
     frame = _frame_of(bodies[0])
@@ -95,7 +82,9 @@ def texts_in_one_frame(bodies: Sequence[bytes | None]) -> RequestTexts | None:
     return prompts, [system] * len(bodies), [body[begin:end] for body in alike]
 
 
-def _frame_of(body: bytes | None) -> _Frame | None:
+def _frame_of(body: bytes | None) -> tuple[bytes, bytes, int, int] | None:
+    """What precedes and follows the text of the last message in a body, where the messages begin, and where they end, counted from the
+    body's end."""
     if body is None:
         return None
     record: dict[str, Any] = orjson.loads(body)
@@ -109,7 +98,7 @@ def _frame_of(body: bytes | None) -> _Frame | None:
     if mark in tail or head + orjson.dumps(content) + tail != body:
         return None
     begin = marked.index(inner)  # it occurs only once, because it contains the mark
-    return _Frame(head, tail, begin, begin + len(inner) - len(marked))
+    return head, tail, begin, begin + len(inner) - len(marked)
 
 
 def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:

@@ -16,7 +16,7 @@ from benchwright.core import (
 from benchwright.results._kinds import view_of
 from benchwright.results._labels import label_json, sample_labels, trial_json
 from benchwright.results._sample_columns import SampleView
-from benchwright.results._samples import SampleDetails, judge_views, views_of
+from benchwright.results._samples import SampleDetails, judge_replies, views_of
 from benchwright.results._tool_calls import calls_view
 from benchwright.store import RecordedStep, RunRecord, Store, reply_id, verdict_of
 
@@ -33,7 +33,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     place = next((at for at, view in enumerate(views) if view.repeat == repeat), None)
     if place is None:
         raise NotFoundError(f"run {run.id} has no sample {index}/{repeat}. Rows and repeats count from 0")
-    judges = tuple(judge for judge in judge_views(store, run.id, index) if judge.repeat == repeat)
+    judges = judge_replies(store, run.id, index).get(repeat, {})
     details = SampleDetails(views[place], judges, calls_view(SampleRecord.from_score(steps[place].score)))
     row = views[place].metadata
     others = store.same_row(run.id, index)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 from msgspec import Struct
 
-from benchwright.core import JsonObject, ModelReply, NotFoundError, RecordColumns, SampleRecord, UsageError
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    ModelReply,
+    NotFoundError,
+    RecordColumns,
+    SampleRecord,
+    UsageError,
+)
 from benchwright.results._sample_columns import (
     BLOCK_BYTES,
     BLOCK_ROWS,
@@ -34,40 +42,29 @@ if TYPE_CHECKING:
     from benchwright.results._clusters import SampleTexts
 
 
-class JudgeView(Struct, frozen=True):
-    """One question to a judge."""
-
-    repeat: int
-    """Repeat of the sample."""
-    number: int
-    """0-based number within the sample."""
-    reply: ModelReply
-    """The judge's reply."""
-
-    def to_json(self) -> JsonObject:
-        """`{number, status, text, error}`."""
-        failure = self.reply.failure
-        return {
-            "number": self.number,
-            "status": self.reply.status,
-            "text": self.reply.text,
-            "error": None if failure is None else failure.message,
-        }
-
-
 class SampleDetails(Struct, frozen=True):
     """A sample with what judges replied about it."""
 
     sample: SampleView
-    judges: tuple[JudgeView, ...] = ()
-    """Its judges, in the order of their questions."""
+    """The sample."""
+    judges: Mapping[int, ModelReply] = {}
+    """What judges replied, by the 0-based number of the question."""
     calls: CallsView | None = None
     """The functions that it called, next to the expected ones; None if it is not about calls."""
 
     def to_json(self) -> JsonObject:
-        """The sample, `judges`, and `calls` if it is about calls."""
+        """The sample, `judges` (`{number, status, text, error}`), and `calls` if it is about calls."""
+        judges: list[JsonValue] = [
+            {
+                "number": number,
+                "status": reply.status,
+                "text": reply.text,
+                "error": None if reply.failure is None else reply.failure.message,
+            }
+            for number, reply in self.judges.items()
+        ]
         calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
-        return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges], **calls}
+        return {**self.sample.to_json(), "judges": judges, **calls}
 
 
 class SampleList(Struct, frozen=True):
@@ -94,25 +91,6 @@ class SampleList(Struct, frozen=True):
         }
 
 
-class Predicted(NamedTuple):
-    """A sample with its error."""
-
-    view: SampleView
-    """The sample."""
-    error: JsonObject | None
-    """`kind`, `message` and `http_status` of the failure."""
-
-
-class SampleBlock(NamedTuple):
-    """Some samples of a run, column by column."""
-
-    columns: dict[str, Sequence[Any]]
-    """The fields of `SampleView` by name, each with a value per sample."""
-    rows: int
-    size: int
-    """Bytes of recorded text."""
-
-
 _MOST_KEPT_ROWS = 2_000
 """Maximum number of samples of a run whose samples are kept."""
 _MOST_KEPT_BYTES = 4_000_000
@@ -135,11 +113,11 @@ class RunSamples:
     def __iter__(self) -> Iterator[SampleView]:
         return sample_views(self._store, self._run.id)
 
-    def predictions(self) -> Iterator[Predicted]:
-        """One by one, each with its error."""
+    def predictions(self) -> Iterator[tuple[SampleView, JsonObject | None]]:
+        """One by one, each with its error: `kind`, `message` and `http_status` of the failure."""
         for samples, _ in in_blocks(self._store.samples(self._run.id)):
             for view, steps in zip(views_of(samples), samples, strict=True):
-                yield Predicted(view, None if view.error is None else _error(view, steps))
+                yield view, None if view.error is None else _error(view, steps)
 
     def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
         """Some fields of `SampleView` by name, block by block."""
@@ -199,14 +177,15 @@ class RunSamples:
         self._kept = kept if self._keeps else None
         return self._kept
 
-    def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
-        """The samples in blocks, each of which exceeds the limits by at most its last sample."""
+    def blocks(self, most_rows: int, most_bytes: int) -> Iterator[tuple[dict[str, Sequence[Any]], int]]:
+        """The samples in blocks, each of which exceeds the limits by at most its last sample: the fields of `SampleView` by name, each with
+        a value per sample, and the bytes of recorded text."""
         if most_rows >= BLOCK_ROWS and most_bytes >= BLOCK_BYTES:
             for steps, size in self._decoded():
-                yield SampleBlock(columns_of(steps), len(steps.numbers), size)
+                yield columns_of(steps), size
             return
         for samples, size in in_blocks(self._store.samples(self._run.id), most_rows, most_bytes):
-            yield SampleBlock(sample_columns(samples), len(samples), size)
+            yield sample_columns(samples), size
 
     @property
     def identity(self) -> str:
@@ -321,26 +300,21 @@ def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
             f"run {run_id} has no sample {requested}; it has {count} samples, counted from 0. "
             f"See: benchwright show {run_id}"
         )
-    judges = judge_views(store, run_id, int(row))
+    judges = judge_replies(store, run_id, int(row))
     calls = {
         steps.repeat: calls_view(SampleRecord.from_score(steps.score))
         for steps in store.samples(run_id, int(row))
     }
-    details = [
-        SampleDetails(
-            view, tuple(judge for judge in judges if judge.repeat == view.repeat), calls.get(view.repeat)
-        )
-        for view in found
-    ]
+    details = [SampleDetails(view, judges.get(view.repeat, {}), calls.get(view.repeat)) for view in found]
     return SampleList(run_id, tuple(details), in_full=True)
 
 
-def judge_views(store: Store, run_id: int, index: int) -> list[JudgeView]:
-    """What judges replied about one row."""
-    found = []
+def judge_replies(store: Store, run_id: int, index: int) -> dict[int, dict[int, ModelReply]]:
+    """What judges replied about one row, by repeat and by the number of the question."""
+    found: dict[int, dict[int, ModelReply]] = {}
     for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
         _, _, repeat, number = key.split("/")
-        found.append(JudgeView(int(repeat), int(number), ModelReply.from_json(orjson.loads(step.output))))
+        found.setdefault(int(repeat), {})[int(number)] = ModelReply.from_json(orjson.loads(step.output))
     return found
 
 

@@ -98,14 +98,14 @@ def search(
     found: list[FoundSample] = []
     looked = 0
     for number, run in enumerate(searched[passed:], passed + 1):
-        page = store.find_text(
+        hits, seen, last = store.find_text(
             run.id, q, after=key if run.id == first else "", limit=limit - len(found), most=most - looked
         )
-        found += (_sample(run, hit, q) for hit in page.found)
-        looked += page.looked
-        nothing_left = page.last is None and number == len(searched)
-        if not nothing_left and (page.last is not None or len(found) == limit or looked >= most):
-            following = f"{run.id}:{page.last}" if page.last is not None else f"{searched[number].id}:"
+        found += (_sample(run, hit, q) for hit in hits)
+        looked += seen
+        nothing_left = last is None and number == len(searched)
+        if not nothing_left and (last is not None or len(found) == limit or looked >= most):
+            following = f"{run.id}:{last}" if last is not None else f"{searched[number].id}:"
             named = list(_named(runs, q)) if after is None else []
             return SearchPage(q, named, found, looked, number, len(searched), following)
     named = list(_named(runs, q)) if after is None else []

@@ -33,13 +33,23 @@ SIGNS: dict[Mark, tuple[str, str]] = {
 """The sign of each mark, and what it means."""
 
 
-class SideRun(Struct, frozen=True):
-    """One run of a suite."""
+class Pair(Struct, frozen=True):
+    """One model on one dataset."""
 
     model: str
-    """The model's name in tables."""
+    """The model's name in tables and files."""
     dataset: str
-    """The dataset's name in tables."""
+    """The dataset's name in tables and files."""
+
+    @property
+    def label(self) -> str:
+        """`dataset on model`."""
+        return f"{self.dataset} on {self.model}"
+
+
+class SideRun(Pair, frozen=True):
+    """One run of a suite."""
+
     run: RunRecord
     """The run, as it is now."""
     problem: str = ""

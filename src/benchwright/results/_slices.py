@@ -332,7 +332,7 @@ def _gathered(
     for code, places in enumerate(groups.of_code):
         for place in places:
             members[place].append(code)
-    sums = _Sums(samples.origin, once=samples.once, share=share)
+    sums = _GroupSums(samples.origin, once=samples.once, share=share)
     found = [
         (*sums.of(_joined(values, codes), _joined(clusters, codes)), sum(lost[code] for code in codes))
         for codes in members
@@ -347,7 +347,7 @@ def _joined(parts: Sequence[array[Any]], places: Sequence[int]) -> array[Any]:
     return first
 
 
-class _Sums:
+class _GroupSums:
     """Sums up groups of samples."""
 
     def __init__(self, origin: float, *, once: bool, share: bool) -> None:

@@ -26,14 +26,13 @@ from benchwright.results._figures import (
     cost_lines,
     graded_notes,
     headline_of,
-    is_fraction,
     notes_json,
 )
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._run_page import ended
 from benchwright.results._runs import RunDetails
 from benchwright.results._samples import RunSamples
-from benchwright.results._side_by_side import SideCell, side_cell
+from benchwright.results._side_by_side import Pair, SideCell, side_cell
 from benchwright.results._standings import Standings, every_pair
 from benchwright.store import Store
 
@@ -46,22 +45,16 @@ NO_METRIC = "–"
 """The metric of a run without figures."""
 
 
-class WorkTask(Struct, frozen=True):
-    """One model on one dataset."""
+class WorkTask(Pair, frozen=True):
+    """One pair of a work folder."""
 
-    model: str
-    """The model's name, as files and tables show it."""
-    dataset: str
-    """The dataset's name, as files and tables show it."""
     run_id: int
     """The run, by its number in the workspace."""
 
 
-class WorkRun(Struct, frozen=True):
+class WorkRun(WorkTask, frozen=True):
     """A task with its run."""
 
-    task: WorkTask
-    """Model, dataset and number of the run."""
     details: RunDetails
     samples: RunSamples
     found: FoundRun
@@ -70,12 +63,8 @@ class WorkRun(Struct, frozen=True):
     @classmethod
     def of(cls, store: Store, task: WorkTask) -> WorkRun:
         run = store.run(task.run_id)
-        return cls(task, recorded_benchmark(store, run), RunSamples(store, run), FoundRun.of(run, store))
-
-    @property
-    def title(self) -> str:
-        """`dataset on model`."""
-        return f"{self.task.dataset} on {self.task.model}"
+        details, samples = recorded_benchmark(store, run), RunSamples(store, run)
+        return cls(task.model, task.dataset, task.run_id, details, samples, FoundRun.of(run, store))
 
 
 class WorkLine(Struct):
@@ -192,14 +181,14 @@ class WorkTable(Struct, frozen=True):
             details, summary = run.details, run.details.result
             facts = STRATEGIES.get(str(details.manifest.get("strategy")))
             mode = "–" if facts is None else facts.mode
-            for metric, percent, score, cell in _cells(run.task.model, details, summary):
-                key = (run.task.dataset, details.prompt_version, metric, mode)
+            for metric, percent, score, cell in _cells(run.model, details, summary):
+                key = (run.dataset, details.prompt_version, metric, mode)
                 line = lines.setdefault(key, WorkLine(*key, percent=percent, score=score))
-                line.cells[run.task.model] = cell
+                line.cells[run.model] = cell
                 line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
             for note in graded_notes(summary, details.run.error or "") if summary else ():
-                about.setdefault(note, []).append(run.title)
-        models = tuple(dict.fromkeys(run.task.model for run in runs))
+                about.setdefault(note, []).append(run.label)
+        models = tuple(dict.fromkeys(run.model for run in runs))
         named = [
             replace(note, text=_named_note(note.text, where, len(runs))) for note, where in about.items()
         ]
@@ -263,7 +252,7 @@ class WorkTable(Struct, frozen=True):
             runs.append(
                 {
                     "id": recorded.id,
-                    "title": run.title,
+                    "title": run.label,
                     "status": recorded.status,
                     "started_at": rfc3339(recorded.created_at),
                     "why": why,
@@ -271,7 +260,7 @@ class WorkTable(Struct, frozen=True):
                 }
             )
             if summary is not None and (spent := cost_lines(summary.cost)):
-                costs.append([run.title, [*spent]])
+                costs.append([run.label, [*spent]])
         return {**self.to_json(), "lines": lines, "runs": runs, "costs": costs}
 
 
@@ -304,12 +293,12 @@ def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
     """The runs. If two have equal names, the second dataset gets a number, so that both are shown."""
     seen: set[tuple[str, str]] = set()
     for run in runs:
-        task, number = run.task, 1
-        while (task.model, task.dataset) in seen:
+        dataset, number = run.dataset, 1
+        while (run.model, dataset) in seen:
             number += 1
-            task = replace(task, dataset=f"{run.task.dataset}-{number}")
-        seen.add((task.model, task.dataset))
-        yield replace(run, task=task)
+            dataset = f"{run.dataset}-{number}"
+        seen.add((run.model, dataset))
+        yield replace(run, dataset=dataset)
 
 
 def _joined(lines: Sequence[WorkLine]) -> tuple[WorkLine, ...]:
@@ -346,7 +335,7 @@ def _cells(
         yield NO_METRIC, True, None, side_cell(model, run.id, summary, None, remark=why)
         return
     metric = summary.metrics[name]
-    share = is_fraction(metric)
+    share = metric.is_fraction
     shown = averaged(name if share else f"{name} (not in percent)", summary.repeats)
     over = {figure: metrics[name] for figure, metrics in summary.over_repeats.items() if name in metrics}
     remark = "" if summary.comparable else "partial" if summary.partial else "not comparable"

@@ -25,11 +25,9 @@ from benchwright.core import (
 )
 from benchwright.results._figures import first_two
 from benchwright.results._runs import (
-    EventList,
     EventView,
     RunDetails,
     RunView,
-    event_view,
     plain_view,
     run_details,
     times_json,
@@ -110,6 +108,29 @@ class StepList(Struct, frozen=True):
         }
 
 
+class EventList(Struct, frozen=True):
+    """All events of a run, oldest first."""
+
+    run_id: int
+    """The run."""
+    events: tuple[EventView, ...]
+    """Its events."""
+
+    @classmethod
+    def recorded(cls, store: Store, run: RunRecord) -> EventList:
+        """All events of a run of any kind, with the keys of its steps."""
+        keys = {step.id: step.key for step in _all_steps(store, run.id)}
+        events = (
+            EventView.of(event, None if event.step_id is None else keys.get(event.step_id))
+            for event in store.events(run.id)
+        )
+        return cls(run.id, tuple(events))
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, events}`."""
+        return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
+
+
 class WorkflowDetails(Struct, frozen=True, kw_only=True):
     """One workflow run in full."""
 
@@ -144,6 +165,12 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         if started.get("command"):
             return f"benchwright resume {self.run.id}"
         return f"python {self.run.target or 'my_eval.py'} --resume {self.run.id}"
+
+    def page(self) -> JsonObject:
+        """The document of its page."""
+        from benchwright.results._workflow_page import workflow_page  # which draws details
+
+        return workflow_page(self)
 
     def to_json(self) -> JsonObject:
         """The common JSON of runs, and `{input, output, resume, rows: [those of `ctx.sample`], scores: {name: mean over the rows},
@@ -246,18 +273,8 @@ def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
             f"there is no step {key!r}.{suggest(key, views)} See: benchwright show RUN --steps"
         )
     step = views[key].step
-    events = [event_view(event, key) for event in store.events(run.id) if event.step_id == step.id]
+    events = [EventView.of(event, key) for event in store.events(run.id) if event.step_id == step.id]
     return StepList(run.id, (replace(views[key], events=tuple(events)),))
-
-
-def recorded_events(store: Store, run: RunRecord) -> EventList:
-    """All events of a run of any kind, with the keys of its steps."""
-    keys = {step.id: step.key for step in _all_steps(store, run.id)}
-    events = (
-        event_view(event, None if event.step_id is None else keys.get(event.step_id))
-        for event in store.events(run.id)
-    )
-    return EventList(run.id, tuple(events))
 
 
 def step_views(store: Store, run_id: int) -> list[StepView]:

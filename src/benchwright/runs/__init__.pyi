@@ -21,7 +21,6 @@ from benchwright.runs._label_files import export_labels as export_labels, import
 from benchwright.runs._lists import (
     list_evaluations as list_evaluations,
     list_models as list_models,
-    list_plugins as list_plugins,
 )
 from benchwright.runs._load_check import LoadCheck as LoadCheck
 from benchwright.runs._load_work import LoadResult as LoadResult

@@ -31,7 +31,7 @@ from benchwright.results import (
     ScoreColumns,
     deciding,
     in_dispute,
-    judge_views,
+    judge_replies,
     plural,
     sample_views,
 )
@@ -221,7 +221,7 @@ def _of_sample(store: Store, run_id: int, each: JudgedSample, label: str) -> Dis
     assert each.place is not None  # it is of a run
     index, repeat = each.place
     view = next(view for view in sample_views(store, run_id, index) if view.repeat == repeat)
-    said = [judge.reply.text for judge in judge_views(store, run_id, index) if judge.repeat == repeat]
+    said = [reply.text for reply in judge_replies(store, run_id, index).get(repeat, {}).values()]
     return Disagreement(
         sample_id=index, repeat=repeat, prompt=view.prompt, response=view.response, target=view.target, label=label,
         grade=each.grade, reason="\n".join(filter(None, said)) or None,

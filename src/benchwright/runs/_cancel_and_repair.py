@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from benchwright.core import (
     RUN_STATUSES,
@@ -38,24 +39,8 @@ _PATIENCE_S = 15.0
 """How long a process may take to stop."""
 
 
-class Canceled(Struct, frozen=True):
-    """The result of canceling a run."""
-
-    run_id: int
-    signalled: int | None
-    """Process that got a signal to stop."""
-    note: str | None = None
-    """A note for the user."""
-
-
-class Removed(Struct, frozen=True):
-    """The result of deleting a run."""
-
-    run_id: int
-    folder: Path | None
-    """Folder that was deleted with it."""
-    kept: Path | None
-    """Folder outside the workspace, which stays."""
+Canceled: TypeAlias = tuple[int | None, str | None]
+"""The process that got a signal to stop, and a note for the user; None each if there is none."""
 
 
 def cancel_benchmark(store: Store, run: RunRecord) -> Canceled:
@@ -66,7 +51,7 @@ def cancel_benchmark(store: Store, run: RunRecord) -> Canceled:
     signalled = _signal(owner, signal.SIGINT)
     _wait(store, run.id)
     store.finish_run(run.id, "canceled", summary=store.run(run.id).summary, error="canceled by command")
-    return Canceled(run.id, signalled)
+    return signalled, None
 
 
 def cancel_workflow(store: Store, run: RunRecord) -> Canceled:
@@ -74,7 +59,7 @@ def cancel_workflow(store: Store, run: RunRecord) -> Canceled:
     owner, note = _owner(store, run)
     # Recorded first, so that the process finds that it no longer owns the run.
     store.conclude_run(run.id, "canceled", error="canceled by command", whoever_owns_it=True)
-    return Canceled(run.id, _signal(owner, signal.SIGTERM), note)
+    return _signal(owner, signal.SIGTERM), note
 
 
 def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
@@ -90,8 +75,11 @@ def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
     )
 
 
-def remove_run(store: Store, run: RunRecord) -> Removed:
-    """Delete a run's record and its folder in the workspace. Raises `RunOwnedError` while a live process executes it."""
+def remove_run(store: Store, run: RunRecord) -> tuple[Path | None, Path | None]:
+    """Delete a run's record and its folder in the workspace, and return that folder and one outside the workspace, which stays.
+
+    Raises `RunOwnedError` while a live process executes it.
+    """
     owner = listed_run(store, run.id).owner
     if owner is not None:
         raise RunOwnedError(
@@ -101,11 +89,11 @@ def remove_run(store: Store, run: RunRecord) -> Removed:
     files = open_artifacts(run.folder)
     if not run.folder.is_relative_to(store.workspace.runs):
         store.remove_run(run.id)
-        return Removed(run.id, None, run.folder if files.names() else None)
+        return None, run.folder if files.names() else None
     # Out of the way first: a folder without a record would be taken for that of a lost run.
     with files.discard():
         store.remove_run(run.id)
-    return Removed(run.id, run.folder, None)
+    return run.folder, None
 
 
 def _signal(owner: Owner | None, number: signal.Signals) -> int | None:
@@ -171,7 +159,7 @@ class Diagnosis(Struct, frozen=True):
     """Problems of the database; empty if it is sound, or if there is none."""
     recovered: Recovered | None = None
     """The result of recovering a damaged database."""
-    adopted: tuple[Adopted, ...] = field(default=())
+    adopted: tuple[Adopted, ...] = ()
     """Runs listed again."""
     orphans: tuple[Path, ...] = ()
     """Folders of runs that are not recorded, if nothing was to be changed."""

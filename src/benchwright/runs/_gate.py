@@ -177,9 +177,7 @@ def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> P
             f"gate(): policy is {policy!r}; expected the path of a TOML file, or a dict with its tables"
         )
     if any(rule.kind == "load" for rule in found.rules):
-        from benchwright.results import check_figures
-
-        check_figures(found)
+        found.check_figures()
     return found
 
 

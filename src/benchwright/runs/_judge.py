@@ -7,11 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.core import ModelReply
-from benchwright.endpoints import AdaptedEndpoint, open_endpoint
-from benchwright.engine import in_event_loop, judge_request, judge_settings, judge_text
+from benchwright.engine import ask_judge
 from benchwright.scorers import (
-    JudgeCall,
     ScorerInput,
     Scores,
     judge_panel as _judge_panel,
@@ -32,17 +29,4 @@ def judge_panel(sample: ScorerInput, *arguments: Any, **keywords: Any) -> Scores
 
 
 def _with_sender(sample: ScorerInput) -> ScorerInput:
-    return replace(sample, ask=_ask_once) if sample.ask is None else sample
-
-
-def _ask_once(call: JudgeCall) -> str:
-    reply: ModelReply = in_event_loop(_ask(call))
-    return judge_text(reply)
-
-
-async def _ask(call: JudgeCall) -> ModelReply:
-    endpoint = open_endpoint(judge_settings(call.config, parallelism=1), judge=True)
-    try:
-        return await AdaptedEndpoint(endpoint).send(judge_request(call))
-    finally:
-        await endpoint.aclose()
+    return replace(sample, ask=ask_judge) if sample.ask is None else sample

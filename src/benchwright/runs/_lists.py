@@ -18,7 +18,7 @@ from benchwright.config import (
     Profile,
     find_config,
 )
-from benchwright.core import BenchwrightError, public_url, refuse_foreign, registries
+from benchwright.core import BenchwrightError, public_url, refuse_foreign
 from benchwright.datasets import open_dataset
 from benchwright.runs._programs import find_script
 
@@ -120,8 +120,8 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
 
 def _about(entry: BenchmarkConfig) -> str:
     """Describe a table without a file in a few words."""
-    if entry.code is not None:
-        return f"program: {' '.join(entry.code.command)}"
+    if entry.command:
+        return f"program: {' '.join(entry.command)}"
     if entry.nocode is not None:
         style = "multiple_choice" if entry.nocode.grader is None else entry.nocode.grader.type
         dataset = entry.nocode.dataset
@@ -225,35 +225,3 @@ def _configured_model(model: ModelConfig) -> KnownModel:
         model.name, "config", model.api, model.type, bool(model.generation.get("stream")), url, model.model,
         f"{served} at {url}",
     )  # fmt: skip
-
-
-class ListedPlugin(Struct, frozen=True):
-    """One entry of an installed package."""
-
-    kind: str
-    name: str
-    """The name users type."""
-    package: str
-    """The package that offers it."""
-    version: str
-    """That package's version."""
-    target: str
-    """Where the package has it: `module:attribute`."""
-    problem: str | None = None
-    """Why it cannot be used, if it cannot."""
-
-
-def list_plugins() -> list[ListedPlugin]:
-    """Every plugin of the installed packages, by kind and name. Imports all of them."""
-    return [
-        ListedPlugin(
-            plugin.kind,
-            plugin.entry.name,
-            plugin.entry.package,
-            plugin.entry.version,
-            plugin.entry.target,
-            plugin.problem,
-        )
-        for registry in registries()
-        for plugin in registry.installed()
-    ]

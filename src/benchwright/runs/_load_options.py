@@ -102,11 +102,9 @@ def _refuse_without_a_probe(settings: LoadSettings) -> None:
         return
     first = next_probe((), settings)
     if first is not None and first.seconds is not None and first.seconds > search.seconds:
-        from benchwright.perf import level_label
-
         raise UsageError(
             f"--search-seconds {search.seconds:g} is shorter than the first probe, which sends for {first.seconds:g} s at "
-            f"{level_label(settings, first.level)}. Allow more, or shorten the probes with --seconds or --requests"
+            f"{settings.label_of(first.level)}. Allow more, or shorten the probes with --seconds or --requests"
         )
 
 

@@ -21,9 +21,6 @@ from benchwright.perf import (
     TraceStamps,
     check_conversation,
     conversation_column,
-    is_length_trace,
-    open_text_maker,
-    parse_synthetic,
     synthetic_rows,
     with_messages,
 )
@@ -67,10 +64,9 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
     if profile_of(options) == "trace":
         stamps = _stamps(spec, options, settings)
         spec = replace(spec, check_row=_both(stamps.seconds, spec.check_row))
-    if asks_nothing and is_length_trace(first) and not spec.converses:
-        maker = open_text_maker(options.tokenizer, options.schedule_seed or 0)
-        lengths: Literal["exact", "approximate"] = "exact" if maker.exact else "approximate"
-        return LoadRows(_made_prompts(spec, TracePrompts(maker, stamps), lengths), stamps, lengths)
+    if asks_nothing and TracePrompts.apply_to(first) and not spec.converses:
+        prompts = TracePrompts.of(options.tokenizer, options.schedule_seed or 0, stamps)
+        return LoadRows(_made_prompts(spec, prompts), stamps, prompts.lengths)
     if options.tokenizer is not None:
         raise UsageError(
             "--tokenizer: the rows have prompts of their own; only prompts that are made take it"
@@ -150,7 +146,7 @@ def _after(first: Callable[[Row], Row], second: Callable[[Row], Row]) -> Callabl
     return lambda row: second(first(row))
 
 
-def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> BenchmarkSpec:
+def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts) -> BenchmarkSpec:
     """The benchmark of a file with prompts of the lengths that its rows give."""
     shape = spec.shape
     return replace(
@@ -158,7 +154,7 @@ def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> B
         shape=prompts.shape if shape is None else _after(shape, prompts.shape),
         check_row=_both(prompts.check, spec.check_row),
         doubts=(),  # they concern columns of questions, which such a file need not have
-        rules=f"{spec.rules} prompts by length, {lengths}",
+        rules=f"{spec.rules} prompts by length, {prompts.lengths}",
     )
 
 
@@ -183,14 +179,13 @@ def synthetic_target(load: LoadOptions) -> Target:
         raise UsageError(
             "--synthetic makes prompts without timestamps; --profile trace sends those of a file"
         )
-    seed = load.schedule_seed or 0
-    maker = open_text_maker(load.tokenizer, seed)
-    made = synthetic_rows(parse_synthetic(load.synthetic), maker, seed, _prompts_needed(load))
-    facts = {**made.facts, "description": load.synthetic, "exact": maker.exact}
+    rows, facts = synthetic_rows(
+        load.synthetic, load.tokenizer, load.schedule_seed or 0, _prompts_needed(load)
+    )
     spec = BenchmarkSpec(
         name=SYNTHETIC,
         key=SYNTHETIC,
-        dataset=made.rows,
+        dataset=rows,
         prompt="{prompt}",
         scorer=_unscored,
         max_tokens_field="max_tokens",

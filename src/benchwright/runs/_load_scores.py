@@ -25,7 +25,6 @@ from benchwright.perf import (
     Grade,
     RequestRecord,
     StoreSink,
-    grade_step,
     plain_scores,
     recorded_requests,
 )
@@ -61,7 +60,7 @@ async def score_replies(store: Store, run_id: int, prepared: Prepared, group: Ru
             for record in failed:
                 if record.row in rows and prepared.spec.lacks_answer(target(rows[record.row])):
                     grade = Grade(record.number, record.stage, Outcome.REQUEST_FAILED.value, {})
-                    thread.put(grade_step(grade, time()))
+                    thread.put(grade.step(time()))
             await _score_all(prepared, jobs, rows, stopped, thread)
     finally:
         await asyncio.to_thread(thread.close)
@@ -102,9 +101,8 @@ async def _score_all(
                 return
             if is_redacted(reply.encode()):
                 for each, stage in places:
-                    thread.put(
-                        grade_step(Grade(each, stage, Outcome.SKIPPED.value, None, _NOT_WHOLE), time())
-                    )
+                    grade = Grade(each, stage, Outcome.SKIPPED.value, None, _NOT_WHOLE)
+                    thread.put(grade.step(time()))
                 continue
             number = places[0][0]
             replies[number] = ModelReply.from_json(load_json(reply))
@@ -114,7 +112,7 @@ async def _score_all(
                 scores, now = plain_scores(found.scores), time()
                 for each, stage in places:
                     grade = Grade(each, stage, found.outcome.value, scores, found.error)
-                    thread.put(grade_step(grade, now))
+                    thread.put(grade.step(now))
 
     async with SampleWorker(
         prepared.rows, prepared.settings, _NoModel(), context, answering=_recorded(replies)

@@ -10,7 +10,7 @@ from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import RunKind, UsageError, public_url
 from benchwright.endpoints import ModelSettings
 from benchwright.engine import choose_model, prepare
-from benchwright.perf import LoadWatcher, build_plan, check_files, check_schedule, slots_of
+from benchwright.perf import LoadWatcher, build_plan, check_files, check_schedule
 from benchwright.runs._jobs import Job, perform_jobs, reporting
 from benchwright.runs._load_options import for_model, load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
@@ -116,7 +116,7 @@ def build_load(plan: Plan) -> LoadWork:
     load = replace(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
     check_schedule(load)
     levels = load.levels if load.search is None else (load.search.highest,)
-    slots = [slots_of(load, level) for level in levels]
+    slots = [load.slots_of(level) for level in levels]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
     requests = build_plan(
         prepared.rows,

@@ -158,15 +158,15 @@ def plan_program(
     """The program that `target` names: an entry of type `custom_code`, or a Python file with workflows; else None."""
     entry = None if config is None else config.benchmarks.get(target)
     if config is not None and entry is not None:
-        if entry.code is None:
+        if not entry.command:
             return None
-        merged, warning = merge_input(entry.code.input, given or {})
+        merged, warning = merge_input(entry.input, given or {})
         return ProgramPlan(
             name=target,
             workflow=target,
             target=target,
-            command=entry.code.command,
-            cwd=entry.code.folder.resolve(),
+            command=entry.command,
+            cwd=entry.folder.resolve(),
             input=merged,
             given=dict(given or {}),
             config=config.path.resolve(),

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
-
 from benchwright.core import NotFoundError, UsageError, write_whole
 from benchwright.reports import load_report, run_report, suite_report, workflow_report, write_comparison
 from benchwright.results import ComparisonOptions, LoadView, WorkflowDetails, kind_of, suite_table
@@ -17,20 +15,12 @@ from benchwright.runs._suites.recorded import recorded_suite
 from benchwright.store import RunRecord, Store
 
 
-class WrittenReport(Struct, frozen=True):
-    """What a page shows."""
-
-    runs: tuple[int, ...]
-    """The runs; a baseline or a folder from elsewhere has a number below 1."""
-    problem: str | None = None
-    """Why the page does not show all, or may not be relied on."""
-
-
 def write_report(
     store: Store | None, runs: Sequence[str], path: Path, *, force: bool = False, workspace: str | None = None
-) -> WrittenReport:
+) -> tuple[list[int], str | None]:
     """Write a page that needs no server: of one run of any kind, of a suite, or of two to eight runs compared, as `compare -o` writes it. The
-    file is complete or absent.
+    file is complete or absent. Returns the runs (a baseline or a folder from elsewhere has a number below 1), and why the page does not show
+    all or may not be relied on.
 
     Raises NotFoundError for a run that does not exist, and UsageError for one without a result and for runs that cannot be
     compared.
@@ -40,7 +30,7 @@ def write_report(
         with _said(path):
             write_comparison(view, path)
         problem = None if view.comparable else "the runs are not comparable; the page says why"
-        return WrittenReport(tuple(side.id for side in view.runs), problem)
+        return [side.id for side in view.runs], problem
     if force:
         raise UsageError("--force is for runs that are compared: name two to eight, or leave it out")
     if store is None:
@@ -54,14 +44,14 @@ def write_report(
                     table, f"Suite {suite}", "The same figures: benchwright export SUITE -o suite.csv"
                 ),
             )
-        missing = [each.title for each in table.runs if each.details.result is None]
+        missing = [each.label for each in table.runs if each.details.result is None]
         problem = f"there is no result of {', '.join(missing)}" if missing else None
-        return WrittenReport(tuple(each.task.run_id for each in table.runs), problem)
+        return [each.run_id for each in table.runs], problem
     run = recorded(store, runs[0])
     page = _page(store, run)
     with _said(path):
         write_whole(path, page)
-    return WrittenReport((run.id,), f"run {run.id} is not complete: {run.error}" if run.lost else None)
+    return [run.id], f"run {run.id} is not complete: {run.error}" if run.lost else None
 
 
 @contextmanager

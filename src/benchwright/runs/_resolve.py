@@ -164,7 +164,7 @@ def _program(
     target: str, options: RunOptions, how: SuiteOptions, config: ConfigFile | None, cwd: Path
 ) -> Program | Workflow | None:
     entry = None if config is None else config.benchmarks.get(target)
-    if (entry is None or entry.code is None) and not target.partition(":")[0].endswith(".py"):
+    if (entry is None or not entry.command) and not target.partition(":")[0].endswith(".py"):
         return None
     from benchwright.runs._programs import plan_program, refuse_settings
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.config import ConfigFile, read_config
+from benchwright.config import ConfigFile
 from benchwright.core import (
     RUN_STATUSES,
     BenchwrightError,
@@ -92,7 +92,7 @@ def resume_program(
     remarks: JsonObject = {}
     if use_current_config:
         if plan.config is not None and plan.config.is_file():
-            config = read_config(plan.config)
+            config = ConfigFile.read(plan.config)
         plan, remarks = _current(run, plan, config)
     else:
         plan = _with_remark(run, plan)
@@ -152,7 +152,7 @@ def _with_remark(run: RunRecord, frozen: ProgramPlan) -> ProgramPlan:
     if frozen.config is None:
         return frozen
     try:
-        now = plan_program(run.target, read_config(frozen.config), frozen.cwd, frozen.given)
+        now = plan_program(run.target, ConfigFile.read(frozen.config), frozen.cwd, frozen.given)
     except (BenchwrightError, OSError):
         now = None
     differ = [

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from benchwright.core import JsonObject
-from benchwright.engine import RunLife, stopped_twice
+from benchwright.engine import RunGroup, RunLife
 from benchwright.reports import Tracking
 from benchwright.runs._jobs import Work
 
@@ -29,7 +29,7 @@ class RunTracking:
 
     async def finished(self) -> list[str]:
         """Inform the trackers that the run has ended, and wait for them without blocking other runs. Returns their errors."""
-        return await asyncio.to_thread(self._tracking.finished, self._run(), stopped_twice)
+        return await asyncio.to_thread(self._tracking.finished, self._run(), RunGroup.stopped_twice)
 
     def abandon(self) -> None:
         """Release the trackers of a run that failed before its end."""

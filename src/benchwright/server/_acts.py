@@ -12,9 +12,9 @@ async def cancel(state: ServerState, call: RestCall) -> bodies.Done:
     """End a live run, as `cancel` does; it can be resumed."""
 
     def act(store: Store) -> bodies.Done:
-        done = state.acts.cancel_run(store, store.run(call.run_id))
-        said = f"run {done.run_id} canceled"
-        return bodies.Done(f"{said}. {done.note}" if done.note else said)
+        _, note = state.acts.cancel_run(store, store.run(call.run_id))
+        said = f"run {call.run_id} canceled"
+        return bodies.Done(f"{said}. {note}" if note else said)
 
     return await state.act(act)
 
@@ -57,9 +57,9 @@ async def remove(state: ServerState, call: RestCall) -> bodies.Done:
     """Delete a run with its record and files, as `rm` does."""
 
     def act(store: Store) -> bodies.Done:
-        done = state.acts.remove_run(store, listed_run(store, call.run_id))
+        _, kept = state.acts.remove_run(store, listed_run(store, call.run_id))
         return bodies.Done(
-            f"run {done.run_id} deleted" + ("" if done.kept is None else f"; its files stay in {done.kept}")
+            f"run {call.run_id} deleted" + ("" if kept is None else f"; its files stay in {kept}")
         )
 
     return await state.act(act)

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Struct
-
 from benchwright.core import JsonObject, Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.results import ComparisonOptions
@@ -42,28 +40,22 @@ MOST_DATASETS = 64
 """Most resolved datasets kept; the least recently used one is closed first."""
 
 
-class _Client(Struct):
-    process: Owner
-    """The process, as it named itself."""
-    seen: float
-    """Monotonic time of its last request."""
-
-
 class Clients:
     """The process that executes each run, where it has named itself."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._by_run: dict[int, _Client] = {}
+        self._by_run: dict[int, tuple[Owner, float]] = {}
+        """The process, as it named itself, and the monotonic time of its last request."""
 
     def remember(self, run_id: int, process: Owner) -> None:
         """Note the process that executes the run."""
-        self._by_run[run_id] = _Client(process, self._now())
+        self._by_run[run_id] = process, self._now()
 
     def heard_of(self, run_id: int) -> None:
         """Note that the process of the run is alive."""
-        if client := self._by_run.get(run_id):
-            client.seen = self._now()
+        if run_id in self._by_run:
+            self._by_run[run_id] = self._by_run[run_id][0], self._now()
 
     def forget(self, run_id: int) -> None:
         """Forget a run that has ended."""
@@ -71,20 +63,20 @@ class Clients:
 
     def gone(self, run_id: int, successor: Owner) -> bool:
         """Whether another process executed the run and has died. Raises `RunOwnedError` while it is alive."""
-        client = self._by_run.get(run_id)
-        if client is None or client.process == successor:
+        process, seen = self._by_run.get(run_id, (successor, 0.0))
+        if process == successor:
             return False
-        if self._alive(client):
+        if self._alive(process, seen):
             raise RunOwnedError(
-                f"run {run_id} is being executed by process {client.process.pid} on {client.process.host}. "
-                f"Wait for it, or stop it (kill -INT {client.process.pid})."
+                f"run {run_id} is being executed by process {process.pid} on {process.host}. "
+                f"Wait for it, or stop it (kill -INT {process.pid})."
             )
         return True
 
-    def _alive(self, client: _Client) -> bool:
-        if client.process.host == socket.gethostname():
-            return client.process.alive(None)
-        return self._now() - client.seen < DEAD_AFTER_S  # perhaps in another container
+    def _alive(self, process: Owner, seen: float) -> bool:
+        if process.host == socket.gethostname():
+            return process.alive(None)
+        return self._now() - seen < DEAD_AFTER_S  # perhaps in another container
 
 
 class OpenDataset:

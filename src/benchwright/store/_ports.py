@@ -13,14 +13,13 @@ from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunSta
 from benchwright.store._labels import Label, Trial
 from benchwright.store._owner import Lease
 from benchwright.store._records import Event, RecordedStep, RunRecord, SampleSteps
-from benchwright.store._sample_filters import Facet, SampleFilter, SampleOrder
+from benchwright.store._sample_filters import Facet, FoundText, SampleFilter, SampleOrder
 from benchwright.store._workflow_records import (
     BeginDecision,
     MetricPoint,
     MetricTotals,
     Page,
     StepRequest,
-    TextPage,
     WorkflowStep,
 )
 from benchwright.store._workspace import Workspace
@@ -184,9 +183,10 @@ class SampleStore(Protocol):
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
-    ) -> TextPage:
+    ) -> tuple[list[FoundText], int, str | None]:
         """Steps of samples with a text in prompt, reply, reasoning, target or a judge's reply, in any case, after a key. Looks at no
-        more than `most` steps, and at some megabytes."""
+        more than `most` steps, and at some megabytes. Returns what it found in the order of keys, how many steps it looked at, and the key at
+        which the search continues; None: the run has no more."""
 
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters."""

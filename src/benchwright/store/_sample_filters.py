@@ -322,39 +322,29 @@ class FoundText(NamedTuple):
     """The whole text."""
 
 
-def found_text(step: SearchedStep, text: str) -> FoundText | None:
-    """The first text of a step that contains another, in any case; None if there is none."""
+def found_text(
+    text: str, key: str, output: bytes, request: bytes | None, reply: bytes | None
+) -> FoundText | None:
+    """The first text of a step that contains another, in any case: in its record, the body of its call, or the reply. None if there is none."""
     if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
         needle = text.lower().encode()  # as in `holds_text`
-        if not any(part is not None and needle in part.lower() for part in step[1:]):
+        if not any(part is not None and needle in part.lower() for part in (output, request, reply)):
             return None
     wanted = text.casefold()
-    for field, content in _fields(step):
+    for field, content in _fields(key, output, request, reply):
         if wanted in content.casefold():
-            return FoundText(step.key, field, content)
+            return FoundText(key, field, content)
     return None
 
 
-class SearchedStep(NamedTuple):
-    """A step in which a text is looked for."""
-
-    key: str
-    """`score/…`, `call/…` or `judge/…`."""
-    output: bytes
-    """Its record."""
-    request: bytes | None
-    """The body of the call."""
-    reply: bytes | None
-
-
-def _fields(step: SearchedStep) -> Iterator[tuple[str, str]]:
+def _fields(key: str, output: bytes, request: bytes | None, reply: bytes | None) -> Iterator[tuple[str, str]]:
     try:
-        reply = orjson.loads(step.reply or b"{}")
-        if step.key.startswith("judge/"):
-            yield from (("judge", each) for each in _strings(reply.get("t")))
+        said = orjson.loads(reply or b"{}")
+        if key.startswith("judge/"):
+            yield from (("judge", each) for each in _strings(said.get("t")))
             return
-        if step.key.startswith("score/"):
-            fields = SampleRecord.score_fields(step.output)
+        if key.startswith("score/"):
+            fields = SampleRecord.score_fields(output)
             for field, name in (
                 ("reply", "response"),
                 ("target", "target"),
@@ -362,9 +352,9 @@ def _fields(step: SearchedStep) -> Iterator[tuple[str, str]]:
                 ("prompt", "conversation"),
             ):
                 yield from ((field, each) for each in _strings(fields.get(name)))
-        yield from (("reply", each) for each in _strings(reply.get("t")))
-        yield from (("reasoning", each) for each in _strings(reply.get("r")))
-        body = orjson.loads(step.request or b"{}")
+        yield from (("reply", each) for each in _strings(said.get("t")))
+        yield from (("reasoning", each) for each in _strings(said.get("r")))
+        body = orjson.loads(request or b"{}")
         yield from (("prompt", each) for each in _strings(body.get("prompt")))
         for message in body.get("messages") or ():
             yield from (("prompt", each) for each in _strings(message.get("content")))

@@ -28,7 +28,6 @@ from benchwright.core import (
     json_differences,
 )
 from benchwright.store._records import is_withheld, load_json, storable, storable_json
-from benchwright.store._sample_filters import FoundText
 
 T = TypeVar("T")
 
@@ -144,17 +143,6 @@ class Page(Generic[T], Struct, frozen=True):
     """The `after` of the next page; None on the last page."""
     looked: int | None = None
     """How many entries were looked at, one by one, to find these; None: an index led to them."""
-
-
-class TextPage(Struct, frozen=True):
-    """Part of a search for a text."""
-
-    found: list[FoundText]
-    """In the order of keys."""
-    looked: int
-    """Steps that were looked at."""
-    last: str | None
-    """The key at which the search continues; None: the run has no more."""
 
 
 class StepState(NamedTuple):

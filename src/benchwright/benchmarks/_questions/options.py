@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from benchwright.config import BY_NAME
 from benchwright.core import DatasetError, JsonObject, UsageError, as_json, expand_home, suggest
-from benchwright.datasets import Sampling, read_meta
+from benchwright.datasets import Sampling
 
 DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
 """Multiple choice with one right option, with any number of right ones, or a question with a free answer."""
@@ -235,14 +235,14 @@ def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | Non
         meta = base / expand_home(options.meta_path)
         if not meta.is_file():
             raise DatasetError(_not_there(options.meta_path, meta))
-        return read_meta(meta, name=options.meta_path, compat=options.compat)
+        return Sampling.read(meta, name=options.meta_path, compat=options.compat)
     if path is None:
         return None
     meta = path.with_name(path.name + META_SUFFIX)
     if not meta.is_file():
         return None
     name = str(meta.relative_to(base)) if meta.is_relative_to(base) else str(meta)
-    return read_meta(meta, name=name, compat=options.compat)
+    return Sampling.read(meta, name=name, compat=options.compat)
 
 
 def _not_there(written: str, meta: Path) -> str:

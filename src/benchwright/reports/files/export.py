@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import Outcome, encode_json, replacing
+from benchwright.core import JsonObject, Outcome, encode_json, replacing
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.workbook import write_workbook
-from benchwright.results import COLUMNS, Predicted, RunDetails, RunSamples, SampleView, without_formula
+from benchwright.results import COLUMNS, RunDetails, RunSamples, SampleView, without_formula
 
 TEXT_FORMATS = ("jsonl", "csv")
 """Formats that can be printed, line by line."""
@@ -29,13 +29,14 @@ TABLE_COLUMNS = (
 """Columns of prediction tables that come before the metrics and the row."""
 
 
-def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
+def prediction_line(view: SampleView, error: JsonObject | None, dataset: str, identify: Identify) -> bytes:
     """The sample as one line of JSON, in the names of a work folder."""
-    return _line(_predicted(predicted, dataset, identify))
+    return _line(_predicted(view, error, dataset, identify))
 
 
-def _predicted(predicted: Predicted, dataset: str, identify: Identify) -> dict[str, Any]:
-    view = predicted.view
+def _predicted(
+    view: SampleView, error: JsonObject | None, dataset: str, identify: Identify
+) -> dict[str, Any]:
     record: dict[str, Any] = {
         "data_abbr": dataset,
         "id": view.sample_id,
@@ -48,8 +49,8 @@ def _predicted(predicted: Predicted, dataset: str, identify: Identify) -> dict[s
         "outcome": view.outcome,
         "scores": view.scores,
     }
-    if predicted.error is not None:
-        record["error"] = predicted.error
+    if error is not None:
+        record["error"] = error
     for name in EXPORTED:
         record[name] = getattr(view, name)
     if view.choices is not None:
@@ -58,9 +59,8 @@ def _predicted(predicted: Predicted, dataset: str, identify: Identify) -> dict[s
     return record
 
 
-def failed_line(predicted: Predicted, dataset: str) -> bytes:
+def failed_line(view: SampleView, error: JsonObject | None, dataset: str) -> bytes:
     """A sample without a score: its prompt and the error."""
-    view = predicted.view
     record = {
         "data_abbr": dataset,
         "id": view.sample_id,
@@ -68,7 +68,7 @@ def failed_line(predicted: Predicted, dataset: str) -> bytes:
         "input": _prompt(view),
         "outcome": view.outcome,
         "error_info": view.error,
-        "error": predicted.error,
+        "error": error,
     }
     return _line(record)
 
@@ -150,7 +150,7 @@ def write_rows(path: Path, format: str, rows: Iterable[list[Any]]) -> int:
 
 def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
     identify = sample_ids(samples.identity)
-    records = (_predicted(each, details.run.name, identify) for each in samples.predictions())
+    records = (_predicted(*each, details.run.name, identify) for each in samples.predictions())
     return (_line({_OWN_NAMES.get(name, name): value for name, value in each.items()}) for each in records)
 
 

@@ -35,7 +35,7 @@ from benchwright.perf import (
     write_request_file,
 )
 from benchwright.reports.pages.report import report_page
-from benchwright.results import LoadView, load_page, without_formula
+from benchwright.results import LoadView, without_formula
 
 COLUMNS = (
     "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
@@ -62,7 +62,7 @@ def load_report(view: LoadView, requests: Requests) -> bytes:
     """The content of `report.html`."""
     title = f"Load test: {view.run.name} on {view.run.model_title}"
     elsewhere = f"The same figures are in {LoadFile.SUMMARY}."
-    return report_page("load", load_page(view, requests), title=title, elsewhere=elsewhere)
+    return report_page("load", view.page(requests), title=title, elsewhere=elsewhere)
 
 
 def summary_json(view: LoadView) -> bytes:

@@ -104,12 +104,12 @@ def _groups(
     """The columns of each row group, one group after the other."""
     group: dict[str, list[Any]] = {}
     rows = held = 0
-    for block in samples.blocks(GROUP_ROWS, GROUP_BYTES):
+    for columns, size in samples.blocks(GROUP_ROWS, GROUP_BYTES):
         if seen is not None:
-            seen(block.columns)
-        for name, values in _with_scores(block.columns, metrics).items():
+            seen(columns)
+        for name, values in _with_scores(columns, metrics).items():
             group.setdefault(name, []).extend(values)
-        rows, held = rows + block.rows, held + block.size
+        rows, held = rows + len(columns["sample_id"]), held + size
         if rows >= GROUP_ROWS or held >= GROUP_BYTES:
             yield group
             group, rows, held = {}, 0, 0

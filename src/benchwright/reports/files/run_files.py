@@ -33,10 +33,7 @@ from benchwright.results import (
     ChosenSamples,
     RunDetails,
     RunSamples,
-    manifest_table,
     result_sentence,
-    results_document,
-    run_config,
     run_page,
 )
 
@@ -68,9 +65,9 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
         files.write(RunFile.REPORT, page)
     else:
         files.remove(RunFile.REPORT)  # as above
-    files.write(RunFile.MANIFEST, indented_json(manifest_table(details)))
+    files.write(RunFile.MANIFEST, indented_json(details.manifest_table()))
     # Written last, so that if results.yml exists the others do too.
-    files.write(RunFile.RESULTS, dump_yaml(results_document(details, summary)))
+    files.write(RunFile.RESULTS, dump_yaml(details.results_document(summary)))
     return [name for name in RunFile if files.exists(name)]
 
 
@@ -97,7 +94,7 @@ def _page(details: RunDetails, summary: RunSummary, chosen: ChosenSamples, sampl
 
 def write_run_config(details: RunDetails) -> None:
     """Write `run_config.yml`. It needs no results, so it can be written before the first request."""
-    open_artifacts(details.run.folder).write(RunFile.CONFIG, dump_yaml(run_config(details)))
+    open_artifacts(details.run.folder).write(RunFile.CONFIG, dump_yaml(details.run_config()))
 
 
 def dump_yaml(document: JsonObject) -> bytes:

@@ -170,8 +170,7 @@ def export_suite(table: WorkTable, path: Path, format: str, *, raw: bool = False
         ]
         notes: list[list[Any]] = [["grade", "note"], *([note.grade, note.text] for note in table.notes)]
         runs: list[SamplesOf] = [
-            ({"model": run.task.model, "dataset": run.task.dataset}, run.details, run.samples)
-            for run in table.runs
+            ({"model": run.model, "dataset": run.dataset}, run.details, run.samples) for run in table.runs
         ]
         write_sheets(path, runs, summary=suite_rows(table), verdicts=told, notes=notes)
         return sum(len(line.cells) for line in table.lines)

@@ -144,3 +144,7 @@ def _ended(verdict: Verdict) -> str:
     if verdict.ended_at is None:
         return ""
     return f" (ended {verdict.ended_at[:16].replace('T', ' ')} UTC)"
+
+
+VERDICT_DOCUMENTS = {"junit": junit, "markdown": markdown}
+"""What writes a verdict, or why there is none, by the name of its format."""

@@ -10,16 +10,16 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from msgspec.structs import replace
 
 from benchwright.core import (
     JsonObject,
+    JsonValue,
     NotFoundError,
     UsageError,
-    as_json,
     clause,
     encode_json,
     replacing,
@@ -32,7 +32,9 @@ from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
 from benchwright.reports.pages.report import report_page
-from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config
+from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask
+
+Task = TypeVar("Task", bound=WorkTask)
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
@@ -93,7 +95,10 @@ class WorkFolder:
 
     def record(self, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
         """Record the runs of the folder. Replaces an earlier record."""
-        known = [as_json(_storable(task)) for task in tasks]
+        known: list[JsonValue] = [
+            {"model": task.model, "dataset": task.dataset, "run_id": task.run_id}
+            for task in map(_storable, tasks)
+        ]
         place, root = self.path.resolve(), workspace.resolve()
         # Relative, so that a copied or moved workspace uses its own runs.
         written = os.path.relpath(root, place) if place.is_relative_to(root) else str(root)
@@ -141,19 +146,19 @@ class WorkFolder:
         folder = self.path
         folder.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
-        runs = [replace(run, task=_storable(run.task)) for run in runs]
-        written = [self.record(workspace, [run.task for run in runs])]
-        places, notes = task_places([run.task for run in runs])
+        runs = [_storable(run) for run in runs]
+        written = [self.record(workspace, runs)]
+        places, notes = task_places(runs)
         written.append(_config(folder, stamp, places, runs))
         for place, run in zip(places, runs, strict=True):
             written += _write_task(folder, place, run, details=details, extract_rate=extract_rate)
         return written + _write_summary(folder, stamp, WorkTable.of(runs, notes))
 
 
-def _storable(task: WorkTask) -> WorkTask:
+def _storable(task: Task) -> Task:
     """The task with lone surrogates, which UTF-8 cannot represent, replaced by question marks: file names may have any."""
     model, dataset = (name.encode("utf-8", "replace").decode() for name in (task.model, task.dataset))
-    return WorkTask(model, dataset, task.run_id)
+    return replace(task, model=model, dataset=dataset)
 
 
 def task_places(tasks: Sequence[WorkTask]) -> tuple[list[PurePosixPath], list[str]]:
@@ -174,7 +179,7 @@ def task_places(tasks: Sequence[WorkTask]) -> tuple[list[PurePosixPath], list[st
         taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
         if number > 1:
             notes.append(
-                f"{task.dataset} on {task.model} (run {task.run_id}): the name is taken; its files are called {dataset}"
+                f"{task.label} (run {task.run_id}): the name is taken; its files are called {dataset}"
             )
         found.append(PurePosixPath(model, dataset))
     return found, notes
@@ -200,11 +205,11 @@ def _config(folder: Path, stamp: str, places: Sequence[PurePosixPath], runs: Seq
     document: JsonObject = {
         "tasks": [
             {
-                "model": run.task.model,
-                "dataset": run.task.dataset,
-                "run_id": run.task.run_id,
+                "model": run.model,
+                "dataset": run.dataset,
+                "run_id": run.run_id,
                 "files": str(place),
-                **run_config(run.details),
+                **run.details.run_config(),
             }
             for place, run in zip(places, runs, strict=True)
         ]
@@ -217,7 +222,7 @@ def _write_task(
 ) -> list[Path]:
     predictions = folder / "predictions" / f"{place}.jsonl"
     failed = folder / "predictions" / f"{place}{FAILED}.jsonl"
-    dataset = run.task.dataset
+    dataset = run.dataset
     tally = write_predictions(run.samples, dataset, predictions, failed)
     results = folder / "results" / f"{place}.json"
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -242,13 +247,13 @@ def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Pat
     with ExitStack() as stack:
         lines = stack.enter_context(stack.enter_context(replacing(path)).open("wb"))
         failures = None
-        for predicted in samples.predictions():
-            tally.add(predicted)
-            lines.write(prediction_line(predicted, dataset, identify))
-            if failed is not None and predicted.view.scores is None:
+        for view, error in samples.predictions():
+            tally.add(view, error)
+            lines.write(prediction_line(view, error, dataset, identify))
+            if failed is not None and view.scores is None:
                 if failures is None:
                     failures = stack.enter_context(stack.enter_context(replacing(failed)).open("wb"))
-                failures.write(failed_line(predicted, dataset))
+                failures.write(failed_line(view, error, dataset))
     if failed is not None and failures is None:
         failed.unlink(missing_ok=True)  # written earlier, before a resumed run scored them
     return tally

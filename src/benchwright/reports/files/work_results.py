@@ -14,7 +14,6 @@ import orjson
 from benchwright.core import JsonObject, MetricSummary, Outcome, RunSummary, encode_json, printable, replacing
 from benchwright.results import (
     METRIC_NAMES,
-    Predicted,
     RunDetails,
     RunSamples,
     RunView,
@@ -23,7 +22,6 @@ from benchwright.results import (
     duration,
     figures_of,
     headline_of,
-    is_fraction,
     no_interval,
     plural,
     tokens,
@@ -53,12 +51,11 @@ class Tally:
         self.latency_s = 0.0
         self.slowest_s = 0.0
 
-    def add(self, predicted: Predicted) -> None:
-        """Count a sample."""
-        view = predicted.view
+    def add(self, view: SampleView, error: JsonObject | None) -> None:
+        """Count a sample and its error."""
         self.samples += 1
-        if predicted.error is not None:
-            self.kinds[str(predicted.error["kind"])] += 1
+        if error is not None:
+            self.kinds[str(error["kind"])] += 1
             quoted = self.unscored if Outcome(view.outcome).has_reply else self.failed_requests
             if len(quoted) < _FIRST:
                 quoted.append(f"row {view.sample_id}/{view.repeat}: {view.error}")
@@ -213,7 +210,7 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
     if name is None:
         return {}, {}
     metric = summary.metrics[name]
-    share = is_fraction(metric)
+    share = metric.is_fraction
 
     def figure(value: float) -> float:
         return _percent(value) if share else value
@@ -237,7 +234,7 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
 def _binary(metric: MetricSummary) -> bool:
     """Whether the values can only be 0 and 1, so that their variance is that of a share."""
     spread = metric.value * (1 - metric.value)
-    return is_fraction(metric) and abs(metric.stddev**2 - spread) < 1e-9
+    return metric.is_fraction and abs(metric.stddev**2 - spread) < 1e-9
 
 
 def _metric(metric: MetricSummary) -> JsonObject:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchwright.core import printable
 from benchwright.reports.blocks import Block, fitted, line
-from benchwright.results import LabelList, local_time, plural
+from benchwright.reports.terminal.runs import local_time
+from benchwright.results import LabelList, plural
 
 _LONGEST = 60
 

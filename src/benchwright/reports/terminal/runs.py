@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,11 +18,15 @@ from benchwright.results import (
     RunResult,
     RunView,
     duration,
-    local_time,
     money,
     outcome_name,
     table_of,
 )
+
+
+def local_time(seconds: float) -> str:
+    """A wall-clock time in the local time zone."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def run_list(runs: Sequence[RunView]) -> list[Block]:

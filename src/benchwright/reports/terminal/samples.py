@@ -49,10 +49,9 @@ def _in_full(details: SampleDetails) -> list[Block]:
     sections.add("choices", _choices(view))
     sections.add("scores", None if view.scores is None else _json_lines(view.scores))
     sections.add("error", view.error, "red")
-    for judge in details.judges:
-        reply = judge.reply
+    for number, reply in details.judges.items():
         text = reply.text if reply.failure is None else f"failed: {reply.failure.message}"
-        sections.add(f"judge, question {judge.number + 1}", text or f"({reply.status})")
+        sections.add(f"judge, question {number + 1}", text or f"({reply.status})")
     sections.add("call", _call(view))
     sections.add("row", None if view.metadata is None else _json_lines(orjson.loads(view.metadata)))
     return sections.blocks

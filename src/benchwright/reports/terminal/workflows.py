@@ -21,7 +21,7 @@ from benchwright.reports.blocks import (
     line,
     lines,
 )
-from benchwright.reports.terminal.runs import event_grid
+from benchwright.reports.terminal.runs import event_grid, local_time
 from benchwright.results import (
     EventList,
     EventView,
@@ -30,7 +30,6 @@ from benchwright.results import (
     StepView,
     WorkflowDetails,
     duration,
-    local_time,
     number,
     plural,
     value_of,

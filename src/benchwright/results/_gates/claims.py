@@ -58,7 +58,7 @@ _MOST_NAMED = 20
 
 
 def _named(name: str, key: SliceKey | None) -> str:
-    return name if key is None else f"{name}, {key.column} = {key.value}"
+    return name if key is None else f"{name}, {' = '.join(key)}"
 
 
 def _metrics(rule: Rule, known: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TypeAlias
 
 from benchwright.core import FailureTally, JsonValue, SampleRecord
 from benchwright.results._clusters import (
@@ -17,12 +17,8 @@ from benchwright.results._clusters import (
 )
 from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
 
-
-class SliceKey(NamedTuple):
-    """A group of rows."""
-
-    column: str
-    value: str
+SliceKey: TypeAlias = tuple[str, str]
+"""A group of rows: a column and a value of it."""
 
 
 class Evidence:
@@ -52,7 +48,7 @@ class Evidence:
                 self.unlabelled[column] += 1
             labelled |= bool(values)
             for value in values:
-                key = SliceKey(column, value)
+                key = column, value
                 group = self.slices.get(key) or self._group(key)
                 if group is not None:
                     group.add(cluster)
@@ -61,9 +57,10 @@ class Evidence:
 
     def _group(self, key: SliceKey) -> set[int] | None:
         """A new group; None if its column has too many."""
-        self._sizes[key.column] += 1
-        if self._sizes[key.column] > MOST_SLICES:
-            self._crowded.add(key.column)
+        column, _ = key
+        self._sizes[column] += 1
+        if self._sizes[column] > MOST_SLICES:
+            self._crowded.add(column)
             return None
         return self.slices.setdefault(key, set())
 
@@ -92,7 +89,7 @@ class Evidence:
 
     def keys(self, column: str) -> list[SliceKey]:
         """The groups of a column, by name."""
-        return sorted(key for key in self.slices if key.column == column)
+        return sorted(key for key in self.slices if key[0] == column)
 
     def size(self, key: SliceKey | None) -> int:
         """The number of distinct rows of a group, or of the run, that have a score or failed."""

@@ -346,7 +346,7 @@ def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:
     for rule in rules:
         if rule.slices is None:
             continue
-        small = [key.value for key in evidence.keys(rule.slices) if evidence.size(key) < rule.min_rows]
+        small = [key[1] for key in evidence.keys(rule.slices) if evidence.size(key) < rule.min_rows]
         if small:
             yield f"{rule.slices}: left out for fewer than {rule.min_rows} rows: {', '.join(small)}"
         count = evidence.unlabelled[rule.slices]

@@ -21,7 +21,7 @@ from benchwright.perf import (
     percentile_key,
 )
 from benchwright.results._gates.decide import Claim, impossible
-from benchwright.results._gates.policy import FAILED, Policy, Rule
+from benchwright.results._gates.policy import FAILED, Rule
 from benchwright.results._load import stages_of_interest
 from benchwright.results._load_comparison import matched_levels
 from benchwright.stats import FEWEST, LimitTest, Spread
@@ -44,13 +44,6 @@ class LoadRun(Struct, frozen=True):
     requests_before: Requests | None = None
     no_pairs: str = ""
     """Why the test cannot be compared with a baseline."""
-
-
-def check_figures(policy: Policy) -> None:
-    """Raise ConfigError for figures that no load test has."""
-    for rule in policy.rules:
-        if rule.kind == "load":
-            split_figure(rule, rule.figure)
 
 
 def split_figure(rule: Rule, written: str) -> tuple[str, str]:

@@ -195,6 +195,16 @@ class Policy(Struct, frozen=True, kw_only=True):
         _refuse_twins(rules)
         return cls(source=source, rules=tuple(rules), **values)
 
+    def check_figures(self) -> None:
+        """Raise ConfigError for figures that no load test has."""
+        from benchwright.results._gates.load_claims import (
+            split_figure,
+        )  # which needs the figures of load tests
+
+        for rule in self.rules:
+            if rule.kind == "load":
+                split_figure(rule, rule.figure)
+
     @property
     def needs_baseline(self) -> bool:
         """Whether a rule compares with a baseline."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, written_as
@@ -20,17 +19,6 @@ Kind: TypeAlias = Literal["models", "datasets"]
 
 DEFAULT_CONFIG_DIR = "configs"
 """Folder of configurations that is used if it exists and no other is given."""
-
-
-class Origin(Struct, frozen=True):
-    """Where a name was found."""
-
-    kind: Kind
-    """Whether it is a model or a dataset."""
-    name: str
-    """The name as it was typed."""
-    source: str
-    """The file, configuration, package or built-in that defines it; empty if the name is unknown."""
 
 
 def command_suite(
@@ -84,10 +72,10 @@ def config_folder(config_dir: str | None, cwd: Path) -> Path | None:
 
 def origins(
     kind: Kind, names: Sequence[str], *, config_dir: str | None, config: ConfigFile | None, cwd: Path
-) -> list[Origin]:
-    """Find where each name is defined, for `--search`."""
+) -> list[tuple[str, str]]:
+    """Each name with the file, configuration, package or built-in that defines it, for `--search`; empty if it is unknown."""
     folder = config_folder(config_dir, cwd)
-    return [Origin(kind, name, _origin(kind, name, folder, config, cwd)) for name in names]
+    return [(name, _origin(kind, name, folder, config, cwd)) for name in names]
 
 
 def _origin(kind: Kind, name: str, folder: Path | None, config: ConfigFile | None, cwd: Path) -> str:

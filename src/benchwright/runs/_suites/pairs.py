@@ -23,6 +23,7 @@ from benchwright.core import (
 )
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import choose_model, scripted_model
+from benchwright.results import Pair
 from benchwright.runs._questions import ONLY_MCQ, QUESTION_SETTINGS, question_options, refuse_idle
 from benchwright.runs._run import Plan, run_settings
 from benchwright.runs._suites.entries import SuiteDataset, SuiteModel
@@ -31,22 +32,13 @@ from benchwright.runs._targets import Target, find_targets
 from benchwright.runs._targets.questions import question_target
 
 
-class PairTask(Struct, frozen=True):
+class PairTask(Pair, frozen=True):
     """One model on one dataset: a run to start, to resume, or to score again."""
 
-    model: str
-    """The model's name in tables and folders."""
-    dataset: str
-    """The dataset's name in tables and folders."""
     plan: Plan | None = None
     """Its plan; None for the plan of the work folder's run."""
     run_id: int | None = None
     """The run of this pair in a work folder, if there is one."""
-
-    @property
-    def label(self) -> str:
-        """The pair's name in messages."""
-        return f"{self.dataset} on {self.model}"
 
     @property
     def planned(self) -> Plan:

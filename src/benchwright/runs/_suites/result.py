@@ -10,6 +10,7 @@ from msgspec import Struct
 from benchwright.core import JsonObject, NoteGrade, NotFoundError, as_json, suggest, worst_exit_code
 from benchwright.results import (
     GradedNote,
+    Pair,
     RunResult,
     SideBySide,
     SideRun,
@@ -22,13 +23,9 @@ from benchwright.runs._jobs import INTERRUPTED
 from benchwright.store import Store
 
 
-class PairResult(Struct, frozen=True):
+class PairResult(Pair, frozen=True):
     """The result of one model on one dataset."""
 
-    model: str
-    """The model's name in tables."""
-    dataset: str
-    """The dataset's name in tables."""
     run_id: int
     """Number of the run in the workspace."""
     result: RunResult | None = None

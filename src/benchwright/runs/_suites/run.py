@@ -24,9 +24,9 @@ from benchwright.config import (
 )
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Watcher, notebook_watcher, row_settings, rows_and_prompts, start_problems
+from benchwright.engine import Watcher, notebook_watcher, row_settings, start_problems
 from benchwright.reports import WorkFolder
-from benchwright.results import WorkRun, WorkTask
+from benchwright.results import Pair, WorkRun, WorkTask
 from benchwright.runs._jobs import INTERRUPTED
 from benchwright.runs._result import recorded_result
 from benchwright.runs._run import samples_as_sent, with_cost, with_problems, with_steps
@@ -244,7 +244,7 @@ class _Work:
         waiting = {each.label for each in not_yet}
 
         def finished(pair: PairResult) -> None:
-            if self._finished is not None and f"{pair.dataset} on {pair.model}" not in waiting:
+            if self._finished is not None and pair.label not in waiting:
                 self._finished(pair)
 
         self._remember(jobs)
@@ -283,13 +283,9 @@ class _Work:
             )
 
 
-class PairCheck(Struct, frozen=True):
+class PairCheck(Pair, frozen=True):
     """The findings about one pair."""
 
-    model: str
-    """The model's name in tables."""
-    dataset: str
-    """The dataset's name in tables."""
     report: CheckReport
     """Findings about the dataset, and reasons why this model cannot be called. Pairs with equal findings share one
     object."""
@@ -318,7 +314,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         settings, spec = pair.planned.settings, pair.planned.spec
         of_rows = row_settings(spec, settings)
         # All models share one loaded benchmark, so its identity is part of the key, as for shared rows.
-        key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
+        key = canonical_json([id(spec), of_rows.model_type, settings.rows_and_prompts()])
         if key not in reports:
             reports[key] = check_rows(spec, of_rows)
         found, rows = reports[key]

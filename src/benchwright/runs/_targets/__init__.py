@@ -72,9 +72,9 @@ def _asked(target: Any, config: ConfigFile | None, cwd: Path, options: RunOption
     entry = None if config is None else config.benchmarks.get(name)
     if entry is None:
         return replace(asked, place=custom_media_file(name, cwd) or name)
-    if entry.code is not None:
+    if entry.command:
         raise UsageError(
-            f"{name} is a program ({entry.code.command[0]} …), and this works on benchmarks; start it with: "
+            f"{name} is a program ({entry.command[0]} …), and this works on benchmarks; start it with: "
             f"benchwright run {name}"
         )
     assert config is not None  # it has the table

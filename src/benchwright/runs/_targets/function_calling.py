@@ -64,7 +64,7 @@ def _recognise(asked: Asked) -> bool:
 
 
 def _define(asked: Asked) -> list[Target]:
-    from benchwright.bfcl import Definition, load_evaluation
+    from benchwright.bfcl import Definition
 
     if asked.options.dataset is not None:
         raise UsageError(f"--dataset: {asked.target} takes rows of your own by --tool-data PATH")
@@ -80,16 +80,16 @@ def _define(asked: Asked) -> list[Target]:
     # A state folder in the current folder would become the nearest workspace and hide all earlier runs.
     named = partial(named_store, given=asked.options.store)
     faults = output or find_workspace(asked.cwd, asked.options.workspace, named).state
-    spec = load_evaluation(replace(definition, output=str(faults)))
+    spec = replace(definition, output=str(faults)).load()
     recorded: JsonObject = {"kind": FUNCTION_CALLING, "target": asked.place, "settings": definition.to_json()}
     return [Target(spec, asked.target, recorded, asked.defaults)]
 
 
 def _load(definition: JsonObject) -> BenchmarkSpec:
-    from benchwright.bfcl import Definition, load_evaluation
+    from benchwright.bfcl import Definition
 
     settings: Any = definition["settings"]
-    return load_evaluation(Definition.from_json(settings))
+    return Definition.from_json(settings).load()
 
 
 KIND = TargetKind(FUNCTION_CALLING, _recognise, _define, _load, takes=frozenset({"tools", "input"}))

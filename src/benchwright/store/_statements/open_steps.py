@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from benchwright.core import RunStatus, StepStatus
 from benchwright.store._driver import Connection
@@ -216,19 +216,6 @@ HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
 because two are made per step."""
 
 
-class Closing(NamedTuple):
-    """The end of a run."""
-
-    lease: Lease
-    """The lease of the run."""
-    status: RunStatus
-    """How it ended."""
-    output: bytes | None
-    """Its output (JSON)."""
-    error: str | None
-    """Why it failed or stopped."""
-
-
 class Group:
     """Steps, points and events of any number of runs."""
 
@@ -238,7 +225,8 @@ class Group:
         self.steps: dict[int, OpenStep] = {}
         self.points: list[tuple[Lease, PointRow]] = []
         self.events: list[HeldEvent] = []
-        self.closing: Closing | None = None
+        self.closing: tuple[Lease, RunStatus, bytes | None, str | None] | None = None
+        """The end of a run: how it ended, its output (JSON), and why it failed or stopped."""
 
     def leases(self) -> set[Lease]:
         """The leases of these records."""
@@ -246,7 +234,7 @@ class Group:
         leases.update(lease for lease, _ in self.points)
         leases.update(event[0] for event in self.events)
         if self.closing is not None:
-            leases.add(self.closing.lease)
+            leases.add(self.closing[0])
         return leases
 
     def pages(self) -> int:
@@ -275,9 +263,10 @@ class Group:
                     supersede_points(connection, step.lease.run_id, step.key, step.id, step.attempt)
             if self.events:
                 put_events(connection, [held_row(event) for event in self.events if event[0].token in tokens])
-            closing = self.closing
-            if closing is not None and closing.lease.token in tokens:
-                close_run(connection, closing.lease.run_id, closing.status, closing.output, closing.error)
+            if self.closing is not None:
+                lease, status, output, error = self.closing
+                if lease.token in tokens:
+                    close_run(connection, lease.run_id, status, output, error)
             connection.commit()
         except BaseException:
             connection.rollback()

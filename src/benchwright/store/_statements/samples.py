@@ -23,7 +23,6 @@ from benchwright.store._sample_filters import (
     FoundText,
     SampleFilter,
     SampleOrder,
-    SearchedStep,
     bucket_of,
     facet_and_values,
     facet_of,
@@ -37,7 +36,7 @@ from benchwright.store._statements.labels import Labels
 from benchwright.store._statements.marks import FIGURES as _FIGURES, SET_MARK
 from benchwright.store._statements.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._statements.steps import SAMPLE_COLUMNS, Steps
-from benchwright.store._workflow_records import Page, TextPage
+from benchwright.store._workflow_records import Page
 from benchwright.store._workspace import Workspace
 
 _ROWS_AT_ONCE = 100_000
@@ -184,7 +183,7 @@ class Samples(Steps, Labels):
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
-    ) -> TextPage:
+    ) -> tuple[list[FoundText], int, str | None]:
         """Steps of samples with a text, after a key. No index has texts, so it looks at a limited number, and at some megabytes."""
         found: list[FoundText] = []
         looked, size = 0, 0
@@ -196,15 +195,14 @@ class Samples(Steps, Labels):
                 (run_id, after, _SEARCHED_AT_ONCE),
             ).fetchall()
             for row in rows:
-                step = SearchedStep._make(row)
-                after, looked = step.key, looked + 1
+                after, looked = row[0], looked + 1
                 size += sum(len(part) for part in row[1:] if part is not None)
-                if (hit := found_text(step, text)) is not None:
+                if (hit := found_text(text, *row)) is not None:
                     found.append(hit)
                 if len(found) == limit or looked == most or size > _MOST_SEARCHED_BYTES:
-                    return TextPage(found, looked, after)
+                    return found, looked, after
             if len(rows) < _SEARCHED_AT_ONCE:
-                return TextPage(found, looked, None)
+                return found, looked, None
 
     def sample_counts(self, run_id: int) -> dict[Facet, int]:
         """How many samples of a run have the same values for filters. Read from the index, so that a million take no second."""

@@ -17,7 +17,6 @@ from benchwright.store._owner import Lease, let_go, lost_lease
 from benchwright.store._records import storable_json, storable_message
 from benchwright.store._statements.leases import check_lease
 from benchwright.store._statements.open_steps import (
-    Closing,
     Group,
     HeldEvent,
     KnownSteps,
@@ -192,7 +191,7 @@ class GroupWriter:
         to disk."""
         self._check(lease)
         self._events_due = True
-        self._group.closing = Closing(lease, status, output, error)
+        self._group.closing = lease, status, output, error
         self._commit()
         self._check(lease)
         self._known.forget(lease)
