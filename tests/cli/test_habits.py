@@ -15,7 +15,6 @@ from benchwright.core import ConfigError
 
 SECRET = "sk-1234567890abcdef"
 CASES = [
-    (["export", "3", "6"], "benchwright export 6"),
     (["export", "2", "quiz.xlsx"], "benchwright export 2 -o quiz.xlsx"),
     (["export", "out.csv", "last"], "benchwright export last -o out.csv"),
     (["run", "q.csv", "--filter", "topic == 'medium'"], "Write --filter topic=medium"),

@@ -185,9 +185,9 @@ def test_an_exported_workbook_holds_the_samples(tmp_path: Path, monkeypatch: pyt
 
     assert main(["export", "last", "-o", "out.xlsx"]) == 0
     assert zipfile.ZipFile(tmp_path / "out.xlsx").testzip() is None
-    rows = load_dataset(tmp_path / "out.xlsx")
-    assert [row["gold"] for row in rows] == ["2", "3"]
-    assert "=1+1 <b>&" in str(rows[0]["origin_prompt"]), "text stays text, and is no formula"
+    rows = load_dataset(f"{tmp_path / 'out.xlsx'}?sheet=samples")
+    assert [row["target"] for row in rows] == ["2", "3"]
+    assert "=1+1 <b>&" in str(rows[0]["prompt"]), "text stays text, and is no formula"
     assert rows[0]["success"] is True
     assert main(["export", "last", "-o", "out.docx"]) == 2
 

@@ -357,7 +357,7 @@ def _probe_on_paper(
         probe=evidence_of(used, in_time, room, share=server.share),
         notes=(),
         absent={},
-        health=None,
+        client_was_limit=False,
         counts=SimpleNamespace(sent=len(replies)),
         figures={"duration_s": took, "request_throughput_per_s": answered, "peak_concurrency": level},
     )

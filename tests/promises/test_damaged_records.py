@@ -26,7 +26,7 @@ from stored_records import change_run, column_of
 from stored_workflows import created_workflow, finish_workflow
 
 QUERY: dict[str, Any] = {
-    "after": None, "limit": 100, "kind": None, "name": None, "model": None, "status": None, "tag": None, "data": None, "q": "a",
+    "after": None, "limit": 100, "kind": None, "name": None, "model": None, "status": None, "tag": None, "suite": None, "data": None, "q": "a",
     "sort": "headline", "brief": "true",
 }  # fmt: skip
 COLUMNS = ("settings", "manifest", "summary", "input", "output", "tags", "progress", "owner")

@@ -254,7 +254,7 @@ def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
         ["judge-calibrate", "../data/labels.jsonl", "--run", "1"],
         ["judge-calibrate", "../data/judged.jsonl", "--judge", json.dumps(judge)],
         ["compile", "../data/plain.py", "--no-install", "--install-dir", "wheels"],
-        ["rescore", "1"], ["resume", "9"], ["cancel", "1"], ["cache", "info"], ["fetch", "nothing"], ["doctor"], ["rm", "2", "--yes"],
+        ["tag", "1", "kept=yes"], ["rename", "1", "first"], ["rescore", "1"], ["resume", "9"], ["cancel", "1"], ["cache", "info"], ["fetch", "nothing"], ["doctor"], ["rm", "2", "--yes"],
     ]  # fmt: skip
     assert {words[0] for words in tried} == set(COMMANDS) - SERVERS
     printed = "".join(searched(words, capfd, codes=(0, 1, 2, 3)) for words in tried)

@@ -360,7 +360,7 @@ def test_on_pages(done: Done) -> None:
     elif "suite.json" in case.words:
         (line,) = data["lines"]
         (cell,) = line["models"].values()
-        assert cell["value"] == pytest.approx(100 * case.values["normalised_exact"])
+        assert cell["value"] == pytest.approx(case.values["normalised_exact"])
         assert (cell["failed"], cell["samples"]) == (case.failed, sum(case.outcomes.values()))
         (run,) = data["runs"]
         assert {name: count for name, _, count in run["outcomes"] if count} == {

@@ -81,7 +81,7 @@ def test_the_newest_run_of_each_pair_counts_and_partial_ones_lead_nothing(folder
     first = run_model("good"), run_model("bad")
     again = run_model("bad", limit=10)
     table = suite_table(opened(folder), "nightly")
-    assert [run.task.run_id for run in table.runs] == [first[0], again]
+    assert [run.run_id for run in table.runs] == [first[0], again]
     assert table.models == ("good", "bad"), "as the suite first had them"
     with pytest.raises(NotFoundError, match=r"Did you mean 'nightly'\? Suites: nightly"):
         suite_table(opened(folder), "nightli")

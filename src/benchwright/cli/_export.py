@@ -83,6 +83,12 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"--{flag.replace('_', '-')} is for baselines: add --baseline PATH, or leave it out"
             )
     if len(arguments.runs) > 1:
+        files = [word for word in arguments.runs if Path(word).suffix and not Path(word).exists()]
+        if files and arguments.output is None:  # a file, not another run
+            runs = " ".join(word for word in arguments.runs if word not in files) or "RUN"
+            raise UsageError(
+                f"{files[0]} is no run; name the file with -o: benchwright export {runs} -o {files[0]}"
+            )
         return _export_comparison(arguments, output)
     with existing_store(arguments) as store:
         if store is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import PurePath
 
 _SAME: dict[tuple[str, ...], tuple[str, ...]] = {
     ("-n", "--n", "-l", "--num", "--count", "--samples", "--num-samples", "--max-samples", "--num-examples", "--max-examples",
@@ -63,7 +62,6 @@ _JUDGE_QUESTION = {
 """Options for the question to a judge, and the parameter of `judge_score` that they mean."""
 
 _SPARE = {
-    "export": "export takes one run at a time: benchwright export {spare}",
     "run": "run takes one target. For several files: benchwright run --models NAME --datasets {first} {spare} (NAME: demo, or a model "
     "of yours), or name them in a suite (docs/suites.md)",
     "check": "check takes one target. Check the others one by one: benchwright check {spare}",
@@ -109,9 +107,4 @@ def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
 def spare_argument(command: str, first: str | None, spare: Sequence[str]) -> str:
     """What to do with an argument too many."""
     cure = _SPARE.get(command, "")
-    suffixes = [PurePath(word).suffix for word in (first or "", spare[0])]
-    if command == "export" and any(suffixes):  # a file, not another run
-        cure = "name the file with -o: benchwright export {first} -o {spare}"
-        if suffixes[0] and not suffixes[1]:
-            cure = "name the file with -o: benchwright export {spare} -o {first}"
     return cure.format(first=first or "TARGET", spare=spare[0]) if cure else ""

@@ -550,7 +550,7 @@ def _counts(clusters: Collection[Sequence[int]]) -> array[int]:
 def _fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
     """Whether a failed sample of this group counts as 0 in a metric. `partial`: only some scored samples have the metric.
 
-    >>> _fails_in("accuracy", None, partial=False), _fails_in("accuracy", UNANSWERED, partial=False)
+    >>> _fails_in("accuracy", None, partial=False), _fails_in("accuracy", "(no answer)", partial=False)
     (True, False)
     """
     return group == metric or not (partial or is_unanswered(group))

@@ -234,7 +234,6 @@ class EventView(Event, frozen=True):
 
     @classmethod
     def of(cls, event: Event, step_key: str | None = None) -> EventView:
-        """An event with the key of its step."""
         return cls(**structs.asdict(event), step_key=step_key)
 
     def to_json(self) -> JsonObject:

@@ -46,7 +46,6 @@ class SampleDetails(Struct, frozen=True):
     """A sample with what judges replied about it."""
 
     sample: SampleView
-    """The sample."""
     judges: Mapping[int, ModelReply] = {}
     """What judges replied, by the 0-based number of the question."""
     calls: CallsView | None = None

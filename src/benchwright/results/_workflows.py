@@ -112,9 +112,7 @@ class EventList(Struct, frozen=True):
     """All events of a run, oldest first."""
 
     run_id: int
-    """The run."""
     events: tuple[EventView, ...]
-    """Its events."""
 
     @classmethod
     def recorded(cls, store: Store, run: RunRecord) -> EventList:
