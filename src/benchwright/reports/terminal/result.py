@@ -78,10 +78,13 @@ NOTE_STYLES = {NoteGrade.PROBLEM: "red", NoteGrade.CAUTION: "yellow", NoteGrade.
 def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
     summary = view.summary
     counts: list[tuple[str, str]] = []
-    for outcome in Outcome:
+    ended = [outcome for outcome in Outcome if summary.outcomes.get(outcome)]
+    for outcome in ended:
         counts += [(" · ", "")] if counts else []
         name = outcome_name(outcome, unscored=bool(summary.unscored))
-        counts.append((f"{name} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
+        count = f"{summary.outcomes[outcome]:,}"
+        told = f"all {count} {name}" if len(ended) == 1 and count != "1" else f"{name} {count}"
+        counts.append((told, _outcome_style(summary, outcome)))
     rows: list[tuple[str, Pieces]] = []
     if equal := figures_to_show(summary)[1]:
         rows.append(
@@ -90,7 +93,7 @@ def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
                 ((f"{printable(', '.join(equal))}: the same as {printable(str(headline_of(summary)))}", ""),),
             )
         )
-    rows.append(("outcomes", tuple(counts)))
+    rows.append(("outcomes", tuple(counts) or (("no samples", ""),)))
 
     def add(label: str, text: str, style: str = "") -> None:
         rows.append((label, ((text, style),)))

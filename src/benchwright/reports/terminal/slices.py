@@ -16,7 +16,15 @@ def slices_blocks(view: Slices) -> Iterator[Block]:
     yield line()
     yield line(printable(slices_sentence(view)), "bold")
     yield Table(
-        numbers(printable(view.column), view.metric, "95 % interval", "difference", "rows", "failed", "p"),
+        numbers(
+            printable(view.column),
+            view.metric,
+            "95 % interval",
+            "difference",
+            "rows",
+            *(["failed"] if view.whole.failed else ()),
+            "p",
+        ),
         (*(_row(each, view) for each in view.slices), _row(view.whole, view, whole=True)),
     )
     yield lines(_remarks(view), "dim")
@@ -54,7 +62,7 @@ def _row(each: Slice, view: Slices, *, whole: bool = False) -> tuple[Cell, ...]:
         interval,
         ("–" if each.difference is None else f"{each.difference:+.4f}", style),
         f"{each.rows:,}{' (few)' if each.small else ''}",
-        f"{each.failed:,}",
+        *([f"{each.failed:,}"] if view.whole.failed else ()),
         "–" if each.p_adjusted is None else p_text(each.p_adjusted),
     )
 
