@@ -155,12 +155,15 @@ def _cost(side: Side) -> str:
 
 
 def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:
-    """Samples and all outcomes of both runs, a line each."""
+    """Samples and the outcomes that either run has, a line each."""
     if a.outcomes is None or b.outcomes is None:
         return []
-    counts = [(f"{a.evaluated or 0:,}", f"{b.evaluated or 0:,}")]
-    counts += [(f"{a.outcomes.get(name, 0):,}", f"{b.outcomes.get(name, 0):,}") for name in Outcome]
-    return [(name, *pair) for name, pair in zip(("samples", *Outcome), counts, strict=True)]
+    told: dict[str, tuple[int, int]] = {"samples": (a.evaluated or 0, b.evaluated or 0)}
+    for name in Outcome:
+        counts = (a.outcomes.get(name, 0), b.outcomes.get(name, 0))
+        if any(counts):
+            told[name] = counts
+    return [(name, f"{one:,}", f"{other:,}") for name, (one, other) in told.items()]
 
 
 def _sentence(metric: MetricComparison, noun: str) -> str:
