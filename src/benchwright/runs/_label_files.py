@@ -145,7 +145,7 @@ def import_labels(store: Store, run: RunRecord, file: str | os.PathLike[str], wh
     _format(path)
     if not path.is_file():
         raise NotFoundError(f"there is no file {path}")
-    reader = _Lines(store, run, who)
+    reader = _LabelLines(store, run, who)
     for batch in open_dataset(os.fspath(path)).batches():
         for line, row in zip(batch.lines, batch.rows, strict=True):
             reader.read(f"{path.name}:{line}", as_labelled(row))
@@ -158,7 +158,7 @@ def import_labels(store: Store, run: RunRecord, file: str | os.PathLike[str], wh
     return reader.recorded(str(path))
 
 
-class _Lines:
+class _LabelLines:
     """Reads lines of a file, and keeps what they say until all were read."""
 
     def __init__(self, store: Store, run: RunRecord, who: str) -> None:
