@@ -67,7 +67,7 @@ def test_the_starter_runs_as_it_is(starter: Path, said: Any) -> None:
     code, shown = said("run", "my_bench.py")
     assert code == 0
     assert "my_bench on demo, 12 rows: correct " in shown
-    assert "scored 12" in shown
+    assert "all 12 scored" in shown
     assert DEMO_NOTE in shown
     folder = starter / ".benchwright" / "runs" / "0001-my_bench"
     assert sorted(path.name for path in folder.iterdir()) == sorted(RunFile)
@@ -218,7 +218,7 @@ def test_a_stopped_run_goes_on(starter: Path, said: Any, json_of: Any) -> None:
     assert stopped["results"][0]["summary"]["partial"] is True
     code, shown = said("resume", "last")
     assert code == 0
-    assert "scored 12" in shown
+    assert "all 12 scored" in shown
     assert json_of("resume", "last")["results"][0]["requests_sent"] == 0, "a complete run asks nothing again"
 
 

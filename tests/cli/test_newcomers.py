@@ -138,7 +138,7 @@ def test_a_run_without_scores_speaks_of_replies(
     assert main(["run", "open.csv", "--model", "demo", *flags]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     rows = 4 if flags else 2
-    assert f"outcomes replied {rows} ·" in shown
+    assert f"outcomes all {rows} replied" in shown
     assert "These replies come from the demo model" in shown
     assert "scored 2" not in shown
     assert "These scores" not in shown

@@ -83,7 +83,8 @@ def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
         counts += [(" · ", "")] if counts else []
         name = outcome_name(outcome, unscored=bool(summary.unscored))
         count = f"{summary.outcomes[outcome]:,}"
-        told = f"all {count} {name}" if len(ended) == 1 and count != "1" else f"{name} {count}"
+        alone = ended == [Outcome.SCORED] and count != "1"
+        told = f"all {count} {name}" if alone else f"{name} {count}"
         counts.append((told, _outcome_style(summary, outcome)))
     rows: list[tuple[str, Pieces]] = []
     if equal := figures_to_show(summary)[1]:
