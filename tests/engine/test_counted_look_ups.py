@@ -40,5 +40,6 @@ def test_rescore_and_resume_look_up_in_blocks(tmp_path: Path, monkeypatch: pytes
     again = benchwright.rescore(whole.run_id, workspace=tmp_path)
     rescored = selects() - before
     assert (again.summary.evaluated, again.requests_sent) == (ROWS, 0)
-    assert resumed < ROWS / 10, resumed
-    assert rescored < ROWS / 10, rescored
+    # One look-up a row would be half of the rows at least; commits and beats, of which a slow machine has more, are few.
+    assert resumed < ROWS / 4, resumed
+    assert rescored < ROWS / 4, rescored
