@@ -16,7 +16,7 @@ import pytest
 import benchwright
 import warm
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.engine._group import GRACE_S
+from benchwright.engine._watchdog import GRACE_S
 from waiting import PATIENCE_S, until, until_delivered
 
 BENCH = """
@@ -195,3 +195,49 @@ finally:
     _, errors = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, errors) == (130, "error: interrupted\n")
     assert not (tmp_path / "loading").exists()
+
+
+STORM = """
+import asyncio, os, signal, sys
+from benchwright.engine import _watchdog
+from benchwright.engine._group import RunGroup
+
+_watchdog.GRACE_S = 10_000
+SIGNALS = 3_000
+
+async def deep(depth):
+    if depth:
+        return await deep(depth - 1)
+    await asyncio.sleep(0)
+    return [number for number in steps()]
+
+def steps():
+    yield from range(3)
+
+async def main():
+    group, heard = RunGroup(), []
+    with group.open(), group.listening(lambda: heard.append(group.signal)):
+        if os.fork() == 0:
+            for number in range(SIGNALS):
+                os.kill(os.getppid(), (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3])
+            os._exit(0)
+        sender = asyncio.create_task(asyncio.to_thread(os.wait))
+        while not sender.done():
+            await asyncio.gather(*(deep(5) for _ in range(20)))
+        assert 2 <= len(heard) <= SIGNALS, len(heard)
+    print("whole")
+
+if sys.argv[1] == "uvloop":
+    import uvloop
+    uvloop.run(main())
+else:
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_signals_at_any_moment_do_not_crash_python(loop: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STORM, loop], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr

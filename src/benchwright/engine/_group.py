@@ -3,83 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import faulthandler
-import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
+
+from benchwright.engine._watchdog import Watchdog
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Limiter
     from benchwright.engine._cost_limit import CostMeter
     from benchwright.engine._settings import AnyModel
-
-
-GRACE_S = 1.5
-"""How long Python may take after the second signal to end the run by itself."""
-
-# One line per dump begins with one of these words. The shell ends when the pipe is closed.
-_SCRIPT = """
-trap '' INT TERM HUP
-signals=0
-while IFS= read -r line; do
-    case $line in Stack*|Current*) signals=$((signals + 1)) ;; esac
-    if [ $signals -ge 2 ]; then
-        sleep "$2"
-        if [ -t 2 ]; then printf '\\033[?25h' >&2; fi
-        echo 'benchwright: ended a run whose scorer did not let go; what it recorded is kept. Continue: benchwright resume' >&2
-        kill -KILL "$1"
-        exit
-    fi
-done
-"""
-
-
-class Watchdog:
-    """Watches this process from outside until it is closed."""
-
-    def __init__(self, numbers: Iterable[signal.Signals]) -> None:
-        """Watch for these signals. Their existing handlers are still called."""
-        self._numbers: list[signal.Signals] = []
-        self._shell: int | None = None
-        try:
-            source, self._pipe = os.pipe()
-        except OSError:  # no file descriptors left: the run has worse problems than this
-            return
-        try:
-            self._shell = os.posix_spawn(
-                "/bin/sh",
-                ("sh", "-c", _SCRIPT, "benchwright-watchdog", str(os.getpid()), str(GRACE_S)),
-                os.environ,
-                file_actions=((os.POSIX_SPAWN_DUP2, source, 0),),
-                setpgroup=0,  # it must not receive the terminal's Ctrl-C
-            )
-        except OSError:
-            os.close(self._pipe)
-            return
-        finally:
-            os.close(source)
-        os.set_blocking(self._pipe, False)
-        for number in numbers:
-            faulthandler.register(number, file=self._pipe, all_threads=False, chain=True)
-            self._numbers.append(number)
-
-    def close(self) -> None:
-        """Stop watching. May be called more than once."""
-        for number in self._numbers:
-            faulthandler.unregister(number)
-        self._numbers = []
-        if self._shell is None:
-            return
-        os.close(self._pipe)
-        with suppress(OSError):
-            os.killpg(self._shell, signal.SIGKILL)
-        with suppress(OSError):
-            os.waitpid(self._shell, 0)
-        self._shell = None
 
 
 class StopAtOnce(BaseException):
@@ -102,8 +38,8 @@ class RunGroup:
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
         self._limiters: dict[str, Limiter] = {}
-        self._signals = 0
-        self._reports = 0
+        self._handled = 0
+        self._heard = 0
         self._workers: CodeType | None = None
         self._working = 0
         self._watchdog: Watchdog | None = None
@@ -119,7 +55,7 @@ class RunGroup:
     def open(self) -> Iterator[None]:
         """Handle Ctrl-C, SIGTERM and a closed terminal inside the block. An event loop has one handler per signal, no matter
         how many runs listen."""
-        self._loop = loop = asyncio.get_running_loop()
+        self._loop = asyncio.get_running_loop()
         handled = []
         before = {number: signal.getsignal(number) for number in _SIGNALS}
         switch = sys.getswitchinterval()
@@ -127,15 +63,13 @@ class RunGroup:
             if number == signal.SIGHUP and before[number] is signal.SIG_IGN:  # by nohup
                 continue
             try:
-                loop.add_signal_handler(number, self._reported)
-                # The loop learns of signals through a pipe, so Python's signal handler is free for urgent work.
                 signal.signal(number, self._arrived)
-                signal.siginterrupt(number, False)
-                handled.append(number)
-            except (ValueError, RuntimeError, NotImplementedError):
-                pass  # not the main thread: the embedding program handles signals
+            except ValueError:
+                break  # not the main thread: the embedding program handles signals
+            signal.siginterrupt(number, False)
+            handled.append(number)
         if handled:
-            self._watchdog = Watchdog(handled)
+            self._watchdog = Watchdog(handled, self._loop, self._hear)
         try:
             yield
         finally:
@@ -143,7 +77,6 @@ class RunGroup:
             self._unwatch()
             sys.setswitchinterval(switch)
             for number in handled:
-                loop.remove_signal_handler(number)
                 with suppress(TypeError):  # the handler is not Python's
                     signal.signal(number, before[number])
             for limiter in self._limiters.values():
@@ -196,7 +129,7 @@ class RunGroup:
             yield left
         finally:
             self._working -= not left
-            if self._signals > 1 and not self._working:
+            if self._handled > 1 and not self._working:
                 self._unwatch()  # the summary runs no users' code and may take long
 
     def interrupt(self) -> None:
@@ -208,23 +141,26 @@ class RunGroup:
         """Handle a signal in the main thread at any point, even inside a scorer that does not return."""
         global _stopped_twice
         self.signal = self.signal or signal.Signals(number).name
-        self._signals += 1
-        if self._signals > 1:
+        self._handled += 1
+        if self._handled > 1:
             _stopped_twice = True
             # A computing scorer thread yields only every 5 ms, and the run still has a hundred small tasks to do.
             sys.setswitchinterval(_QUICK_SWITCH_S)
-        while self._signals > 1 and frame is not None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._hear, self._handled)
+        while self._handled > 1 and frame is not None:
             if frame.f_code is self._workers:
                 raise StopAtOnce
             frame = frame.f_back
 
-    def _reported(self) -> None:
-        """Handle a signal reported by the loop's pipe. Two that arrive together reach `_arrived` as one."""
+    def _hear(self, signals: int) -> None:
+        """Tell the listeners of the signals so far: as many as the watchdog counts, or as Python's handler does, which is called
+        once for two that arrive together."""
         global _stopped_twice
-        self._reports += 1
-        if self._reports > 1:
-            _stopped_twice = True
-        self._received()
+        while self._heard < signals:
+            self._heard += 1
+            _stopped_twice = _stopped_twice or self._heard > 1
+            self._received()
 
     def _received(self) -> None:
         self.interrupted = True
