@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from statistics import pvariance
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import benchwright
 from benchwright import ScriptedEndpoint, UsageError
 from benchwright.core import ModelRequest
 from benchwright.results import run_distributions
-from benchwright.results._distributions import MOST_BINS, histogram
+from benchwright.results._distributions import MOST_BINS, _Rows, histogram
 from benchwright.store import Workspace, open_store
 
 NUMBERS = st.one_of(
@@ -85,6 +86,18 @@ def test_repeats_are_counted_row_by_row(folder: Path) -> None:
     assert figures["score"]["bins"] == [10, 10]
     assert figures["reply_length"]["count"] == 20
     assert plain["repeats"] is None
+
+
+@given(st.lists(st.lists(st.integers(-5, 10), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_the_rows_that_vary_most_come_first_in_any_scale(grades: list[list[int]]) -> None:
+    rows = _Rows()
+    for number, row in enumerate(grades):
+        rows.add([number] * len(row), row)
+    found: Any = rows.to_json("grade", 3)
+    shown = [pvariance(grades[each["sample_id"]]) for each in found["rows"]]
+    least_stable = sorted((pvariance(row) for row in grades if len({*row}) > 1), reverse=True)
+    assert shown == pytest.approx(least_stable[: len(shown)])
+    assert bool(shown) == bool(least_stable)
 
 
 def test_a_run_without_a_result_has_none(tmp_path: Path) -> None:

@@ -159,6 +159,21 @@ def test_a_dash_takes_ones_own_label_away(folder: Path, capsys: pytest.CaptureFi
         assert [each.who for each in store.labels()] == ["bob"]
 
 
+def test_a_dash_beside_labels_of_others_leaves_them_unchanged(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(replied))
+    for who in ("ann", "bob", "eve"):
+        label(folder, 1, 3, "ambiguous", who=who)
+    sheet = written(
+        {"sample_id": 3, "ambiguous": "-", "who": "ann"},
+        {"sample_id": 3, "ambiguous": "yes", "who": "bob"},
+        {"sample_id": 2, "ambiguous": "yes", "who": "bob"},
+    )
+    found = json_of(capsys, "labels", "1", "--import", sheet)
+    assert [found[name] for name in ("removed", "unchanged", "added")] == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

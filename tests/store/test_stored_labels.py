@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -55,6 +57,15 @@ def run_on(store: Store, order: list[int], repeats: int = 1) -> int:
         for repeat in range(repeats)
     ]
     return new_run(store, *steps)
+
+
+def test_the_page_offers_the_kinds_of_labels_that_there_are() -> None:
+    code = (files("benchwright.reports") / "pages" / "app" / "labels.js").read_text(encoding="utf-8")
+    offered = re.search(r"KINDS = (\[.*?\n\]);\nconst NEEDED = (\[.*?\]);", code, re.DOTALL)
+    assert offered is not None
+    kinds, needed = (orjson.loads(re.sub(r",\s*\]", "]", each)) for each in offered.groups())
+    assert kinds == [[name, kind.words, kind.value or ""] for name, kind in LABEL_KINDS.items()]
+    assert needed == [name for name, kind in LABEL_KINDS.items() if kind.needed]
 
 
 VALUES = {

@@ -156,8 +156,8 @@ class _Rows:
         if known:
             self._right[int(sum(each == 1 for each in known))] += 1
         if spread:
-            evenness = min(sum(known) / len(known), 1 - sum(known) / len(known))
-            self._strips.append((-evenness, self._row, self._repeats))
+            variance = (len(known) * sum(each * each for each in known) - sum(known) ** 2) / len(known) ** 2
+            self._strips.append((-variance, self._row, self._repeats))
             if len(self._strips) > 2 * _MOST_STRIPS:
                 self._strips = sorted(self._strips, key=lambda strip: strip[:2])[:_MOST_STRIPS]
         self._repeats = []

@@ -28,8 +28,11 @@ def label_json(label: Label, reply: str | None = None) -> JsonObject:
     """A label for REST and pages; `applies` says whether it is about the row, or about this reply."""
     found = asdict(label)
     created = found.pop("created_at")
-    words = LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
-    return {**found, "words": words, "at": rfc3339(created), "applies": label.applies_to(reply)}
+    return {**found, "words": _words(label), "at": rfc3339(created), "applies": label.applies_to(reply)}
+
+
+def _words(label: Label) -> str:
+    return LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
 
 
 def trial_json(trial: Trial) -> JsonObject:
@@ -80,15 +83,9 @@ def in_dispute(labels: Iterable[Label]) -> int:
     """How many rows or replies have labels of one kind on which people disagree; the newest counts."""
     said: dict[tuple[str, str, str | None], set[str | None]] = {}
     for label in labels:
-        if label.kind in CORRECTING:
+        if (kind := LABEL_KINDS.get(label.kind)) and kind.corrects:
             said.setdefault((label.row, label.kind, label.reply), set()).add(label.value)
     return sum(len(values) > 1 for values in said.values())
-
-
-CORRECTING = ("ambiguous", "gold", "extraction", "judge")
-"""Kinds of labels that change a number."""
-SCORING = ("ambiguous", "gold", "extraction")
-"""Those that change how a run is scored again. Labels of judges calibrate the judge."""
 
 
 class LabelList(Struct, frozen=True):
@@ -113,7 +110,7 @@ class LabelList(Struct, frozen=True):
     @staticmethod
     def words(label: Label) -> str:
         """What a label says."""
-        return LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
+        return _words(label)
 
     def to_json(self) -> JsonObject:
         """`{run_id, labels, text}`; each label with the `sample` of this run that it is on."""
@@ -130,7 +127,7 @@ def applicable(store: Store, run_id: int) -> tuple[tuple[str | None, ...], ...]:
     return tuple(
         (label.row, label.kind, label.reply, label.value)
         for _, label in sorted(decided.items(), key=lambda item: item[1].id)
-        if label.kind in SCORING
+        if (kind := LABEL_KINDS.get(label.kind)) and kind.scores
     )
 
 

@@ -35,9 +35,14 @@ def workflow_rows(steps: Sequence[StepView]) -> list[JsonValue]:
 def row_scores(rows: Sequence[JsonValue]) -> JsonObject:
     """The mean of each score over the rows: `{name: {value, ci_low, ci_high, n, too_few, failures_as_wrong}}`."""
     values: dict[str, list[float]] = {}
+    failed = scored = 0
     for row in rows:
-        scores: Any = row.get("scores") if isinstance(row, dict) and row["status"] == "completed" else None
-        for name, value in (scores or {}).items():
+        known: Any = row
+        if known["status"] != "completed":
+            failed += 1
+            continue
+        scored += bool(known["scores"])
+        for name, value in (known["scores"] or {}).items():
             values.setdefault(name, []).append(float(value))
     found: JsonObject = {}
     for name, each in values.items():
@@ -51,6 +56,7 @@ def row_scores(rows: Sequence[JsonValue]) -> JsonObject:
             "ci_high": summary.ci_high,
             "n": summary.count,
             "too_few": summary.too_few,
-            "failures_as_wrong": sum(each) / len(rows) if len(each) < len(rows) else None,
+            # As in benchmarks: a failed row counts in what every other row has, and in nothing that only some have.
+            "failures_as_wrong": sum(each) / (len(each) + failed) if failed and len(each) == scored else None,
         }
     return found

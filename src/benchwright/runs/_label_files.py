@@ -227,18 +227,15 @@ class _LabelLines:
         before = {label.key: label for label in self._store.labels(rows)}
         counts: Counter[str] = Counter()
         for taken in self._taken:
-            for label in before.values():
-                if (label.row, label.kind, label.reply, label.who) == (
-                    taken.row,
-                    taken.kind,
-                    taken.reply,
-                    taken.who,
-                ):
-                    self._store.remove_label(label.id)
-                    counts["removed"] += 1
-            before = {
-                key: each for key, each in before.items() if each.kind != taken.kind or each.row != taken.row
-            }
+            gone = [
+                key
+                for key, label in before.items()
+                if (label.row, label.kind, label.reply, label.who)
+                == (taken.row, taken.kind, taken.reply, taken.who)
+            ]
+            for key in gone:
+                self._store.remove_label(before.pop(key).id)
+            counts["removed"] += len(gone)
         for _, label in self._said.values():
             kept = self._store.add_label(label)
             old = before.get(label.key)

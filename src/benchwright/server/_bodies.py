@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from benchwright.core import JsonValue, exact_json, rfc3339
 from benchwright.results import view_of
-from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
+from benchwright.store import LABEL_KINDS, BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
 LARGEST_NUMBER = 2**53 - 1
 """Largest number that every JSON reader keeps exactly."""
@@ -187,7 +187,7 @@ class Done(Struct, frozen=True):
 class NewLabel(Body, frozen=True):
     """What somebody says of a sample."""
 
-    kind: Literal["gold", "ambiguous", "extraction", "judge", "tag", "note"]
+    kind: Annotated[str, Meta(extra_json_schema={"enum": [*LABEL_KINDS]})]
     value: str | None = None
     """The right target, reading or grade; a tag, or a note."""
 

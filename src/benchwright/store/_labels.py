@@ -6,13 +6,9 @@ wrong grade, also names the reply: it changes no number of another one.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from msgspec import Struct
 
 from benchwright.core import JsonObject, UsageError, row_hash, suggest
-
-LabelKindName: TypeAlias = Literal["gold", "ambiguous", "extraction", "judge", "tag", "note"]
 
 
 class LabelKind(Struct, frozen=True):
@@ -26,13 +22,26 @@ class LabelKind(Struct, frozen=True):
     """Whether it is about one reply to the row."""
     many: bool = False
     """Whether a person may give a row several, with different values."""
+    scores: bool = False
+    """Whether it changes how a run is scored again."""
+    calibrates: bool = False
+    """Whether it says how good a judge is."""
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it changes a number."""
+        return self.scores or self.calibrates
 
 
 LABEL_KINDS: dict[str, LabelKind] = {
-    "gold": LabelKind("gold is wrong", "the right target"),
-    "ambiguous": LabelKind("ambiguous", None),
-    "extraction": LabelKind("extraction is wrong", "the right reading of the reply", of_reply=True),
-    "judge": LabelKind("right grade", "the grade that the judge should give", needed=True, of_reply=True),
+    "gold": LabelKind("gold is wrong", "the right target", scores=True),
+    "ambiguous": LabelKind("ambiguous", None, scores=True),
+    "extraction": LabelKind(
+        "extraction is wrong", "the right reading of the reply", of_reply=True, scores=True
+    ),
+    "judge": LabelKind(
+        "right grade", "the grade that the judge should give", needed=True, of_reply=True, calibrates=True
+    ),
     "tag": LabelKind("tag", "a word of your own", needed=True, many=True),
     "note": LabelKind("note", "a text", needed=True),
 }

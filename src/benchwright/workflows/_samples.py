@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import SAMPLE_STEP, JsonObject, UsageError
@@ -37,7 +38,11 @@ class WorkflowSample:
 
     def score(self, *, response: Any = None, target: Any = None, **scores: float) -> None:
         """Record the scores of the row, each a number or a bool; the answer that was scored, and the expected one."""
-        wrong = [name for name, value in scores.items() if not isinstance(value, bool | int | float)]
+        wrong = [
+            name
+            for name, value in scores.items()
+            if not isinstance(value, bool | int | float) or not isfinite(value)
+        ]
         if wrong or not scores:
             raise UsageError(
                 f"sample {self.id!r}: {wrong[0]} is {scores[wrong[0]]!r}; expected a number or a bool"

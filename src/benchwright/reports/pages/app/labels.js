@@ -8,7 +8,7 @@ import { plural } from "./figures.js";
 
 /** Each kind, its words, and what its value is: empty if it has none. */
 export const KINDS = [
-  ["gold", "gold is wrong", "the right target (if you know it)"], ["ambiguous", "ambiguous", ""], ["extraction", "extraction is wrong", "the right reading (if there is one)"],
+  ["gold", "gold is wrong", "the right target"], ["ambiguous", "ambiguous", ""], ["extraction", "extraction is wrong", "the right reading of the reply"],
   ["judge", "right grade", "the grade that the judge should give"], ["tag", "tag", "a word of your own"], ["note", "note", "a text"],
 ];
 const NEEDED = ["judge", "tag", "note"];
@@ -65,9 +65,9 @@ export function labelling(path, found, signal) {
     const words = h("span", {}), field = h("label", { class: "field wide" }, words, value), trouble = h("p", { class: "bad-text", role: "alert" });
     const chosen = () => {
       const asks = KINDS.find(([each]) => each === kind.value)?.[2] ?? "";
-      words.textContent = asks;
-      field.hidden = asks === "";
       value.required = NEEDED.includes(kind.value);
+      words.textContent = value.required ? asks : `${asks} (if you know it)`;
+      field.hidden = asks === "";
     };
     kind.addEventListener("change", chosen);
     const save = async (/** @type {Event} */ event) => {
