@@ -17,6 +17,7 @@ from benchwright.results import kind_of
 from benchwright.store import RunRecord, Store
 
 _LOOK_S = 0.1
+_LONGEST_START_S = 60.0
 """Seconds between two looks at whether a process has claimed its run."""
 _MOST_TAGS = 100
 
@@ -54,7 +55,8 @@ def rename_run(store: Store, run: RunRecord, name: str) -> str:
 
 
 def resume_apart(store: Store, run: RunRecord) -> int:
-    """Resume a run in a process of its own, as `benchwright resume` does. Returns the process when it has begun to work on the run.
+    """Resume a run in a process of its own, as `benchwright resume` does. Returns the process when it has begun to work on the run, or has read
+    its data for a minute.
 
     Raises BenchwrightError with the words of the process if it ended without beginning.
     """
@@ -76,12 +78,13 @@ def resume_apart(store: Store, run: RunRecord) -> int:
             start_new_session=True,  # it outlives the server
         )
         threading.Thread(target=process.wait, name="benchwright-resumed", daemon=True).start()
-        while process.poll() is None:
+        deadline = time.monotonic() + _LONGEST_START_S
+        while process.poll() is None and time.monotonic() < deadline:
             now = store.run(run.id)
             if now.starts > starts:  # a claim alone may still be given up
                 return process.pid
             time.sleep(_LOOK_S)
-        if process.returncode != 0 and store.run(run.id).starts == starts:
+        if process.poll() and store.run(run.id).starts == starts:
             said.seek(0)
             raise BenchwrightError(_why(said.read()) or f"`resume {run.id}` ended at once")
     return process.pid

@@ -184,7 +184,10 @@ class RunRecord(Struct, frozen=True):
 
 def damage_of(run: RunRecord, told: str) -> str:
     """What cannot be read of a run, and what helps, after the number of the run."""
-    return f"cannot be read ({told}). Its files, if any, are in {run.folder}; delete the record with: benchwright rm {run.id}"
+    return (
+        f"cannot be read ({told}). Its files, if any, are in {run.folder}. Another version of benchwright may read it; "
+        f"if none does, delete it: benchwright rm {run.id}"
+    )
 
 
 class RecordedStep(NamedTuple):
