@@ -104,3 +104,27 @@ def test_a_suite_is_listed_reported_and_resumed_by_its_name(
         assert json.loads(capsys.readouterr().out)["runs"] == [1, 2]
     assert "cannot be told apart" in Path("page.html").read_text(encoding="utf-8")
     assert main(["report", "nightli", "-o", "page.html"]) == 4
+
+
+def test_a_suite_of_the_command_line_has_the_name_of_its_datasets(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("more", "other", "last"):
+        Path(f"{name}.csv").write_text("question,answer\n1+1,2\n", encoding="utf-8")
+    files = ["sums.csv", "more.csv", "other.csv", "last.csv"]
+    names = {1: "sums", 2: "sums+more", 4: "sums+more+other+1 more"}
+    for number, name in names.items():
+        assert main(["run", "--models", "demo", "--custom-dataset-path", *files[:number], "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["suite"] == name
+        assert main(["list", "--suite", name, "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["runs"]) == number
+        assert len(suite_table(opened(folder), name).runs) == number
+    assert main(["report", "sums.csv", "-o", "page.html", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == [1], (
+        "the file stands for the suite, not for the newest run"
+    )
+    assert main(["run", "sums.csv", "--mode", "infer", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["list", "--json", "--limit", "1"]) == 0
+    newest = json.loads(capsys.readouterr().out)["runs"][0]
+    assert newest["suite"] is None, "one target on one model is no suite"

@@ -152,6 +152,18 @@ def test_every_workflow_and_load_test_has_a_page(folder: Path, tab: Callable[...
             page.wait_for_selector("tr[data-run]")
 
 
+def test_a_run_leads_to_its_suite(folder: Path, tab: Callable[..., Page]) -> None:
+    names = {"suite": f"a+b {HOSTILE}", "dataset_name": "a", "model_name": "m"}
+    with open_store(Workspace(folder)) as store:
+        run = store.create_run(name="a", target="a", model="m", folder=None, settings=names, manifest={})
+    with serving(Workspace(folder), acts=run_acts) as (address, _):
+        page = tab(f"{address.open_url}#/runs/{run.id}")
+        page.get_by_role("link", name="Suite a+b").click()
+        page.wait_for_selector(".suite")
+        assert at(ask(address, "GET", f"/suites?name={quote(names['suite'])}"), "suite") == names["suite"]
+        assert page.inner_text("h1") == f"Suite {printable(names['suite'])}"
+
+
 def test_a_run_is_deleted_from_its_page_only_after_a_question_and_never_by_a_reader(
     tmp_path: Path, tab: Callable[..., Page]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class Pairs(Struct, frozen=True):
     """In the order of the models, then of the datasets."""
     notes: tuple[str, ...]
     """Notes for the user before the pairs run."""
+    suite: str | None
+    """The name that the runs record; None for one target on one model, which is no suite."""
 
 
 class _Dataset(Struct, frozen=True):
@@ -88,6 +90,7 @@ def plan_pairs(
         for entry in suite.datasets
     ]
     models, matched = _models(suite, options, notes)
+    name = _suite_name(suite, list(labels))
     pairs: dict[bytes, PairTask] = {}
     for number, (label, model) in enumerate(models):
         for place, found in enumerate(datasets):
@@ -96,14 +99,28 @@ def plan_pairs(
             for dataset in found:
                 plan = _plan(
                     label, model, dataset, suite, options, config,
-                    scripted=endpoint is not None, ask_server=ask_server,
+                    called=name, scripted=endpoint is not None, ask_server=ask_server,
                 )  # fmt: skip
                 pairs.setdefault(_same(plan), PairTask(plan[0], dataset.label, plan[1]))
     if not pairs:
         raise ConfigError(
             f"{suite.path}: no model is paired with a dataset; correct model_dataset_combinations"
         )
-    return Pairs(tuple(pairs.values()), tuple(notes))
+    return Pairs(tuple(pairs.values()), tuple(notes), name)
+
+
+_MOST_NAMES = 3
+"""Datasets in the name of a suite that no file names."""
+
+
+def _suite_name(suite: Suite, datasets: Sequence[str]) -> str | None:
+    """The name by which the runs of a suite are found: its file's, or that of the datasets which a command line names."""
+    if suite.path.is_file():
+        return suite.name
+    if not suite.chosen and len(datasets) < 2:
+        return None
+    others = len(datasets) - _MOST_NAMES
+    return "+".join([*datasets[:_MOST_NAMES], *([f"{others} more"] if others > 0 else [])])
 
 
 def _models(
@@ -258,6 +275,7 @@ def _plan(
     options: RunOptions,
     config: ConfigFile | None,
     *,
+    called: str | None,
     scripted: bool,
     ask_server: bool,
 ) -> tuple[str, Plan]:
@@ -281,8 +299,8 @@ def _plan(
         folder = artifacts_place(folder / _folder_name(name) / _folder_name(dataset.label))
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
-    if suite.path.is_file():  # a command line has no name to find its runs by
-        settings = replace(settings, suite=suite.name, dataset_name=dataset.label)
+    if called is not None:
+        settings = replace(settings, suite=called, dataset_name=dataset.label)
     plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
     return name, replace(plan, overwrite=bool(effective.overwrite), model=chosen)
 

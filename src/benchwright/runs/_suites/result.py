@@ -64,7 +64,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
     """The results of every pair of a suite."""
 
     name: str
-    """Name of the suite: its file without the ending."""
+    """Name of the suite: its file without the ending, or its datasets joined by `+`."""
     pairs: tuple[PairResult, ...]
     """In the order of the models, then of the datasets."""
     comparison: SideBySide

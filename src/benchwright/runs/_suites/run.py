@@ -113,7 +113,7 @@ def run_suite(
             else:
                 results = work.do(pairs or () if newest is None else newest)
             return SuiteResult(
-                name=suite.name,
+                name=(None if all_pairs is None else all_pairs.suite) or suite.name,
                 pairs=results,
                 comparison=compared(store, results, how.summarizer),
                 notes=() if all_pairs is None else all_pairs.notes,

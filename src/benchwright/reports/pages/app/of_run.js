@@ -1,8 +1,9 @@
 // What the pages of all kinds of runs have above their results: the way back, the history of the name, and the tags.
 
-import { at, figure, h } from "./dom.js";
+import { at, figure, h, name } from "./dom.js";
+import { historyOf, suiteOf } from "./runs.js";
 
-/** @typedef {{ id: number, name: string, tags: Record<string, any> | null }} About */
+/** @typedef {{ id: number, name: string, suite: string | null, tags: Record<string, any> | null }} About */
 
 /** The tags of a run, each with the runs that have it too. @param {About} about */
 function tags({ tags: found }) {
@@ -12,5 +13,6 @@ function tags({ tags: found }) {
 
 /** @param {About} about @returns {Node} */
 export function trail(about) {
-  return h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " · ", h("a", { href: `#/history/${encodeURIComponent(about.name)}` }, "History of ", h("bdi", {}, about.name)), " ", ...tags(about));
+  const suite = about.suite === null ? [] : [" · ", h("a", { href: suiteOf(about.suite) }, "Suite ", name("run.suite", about.suite))];
+  return h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " · ", h("a", { href: historyOf(about.name) }, "History of ", h("bdi", {}, about.name)), ...suite, " ", ...tags(about));
 }
