@@ -24,6 +24,7 @@ from benchwright.results._metric_comparison import MetricComparison
 from benchwright.results._pairing import pairs_of
 from benchwright.runs import rescore
 from benchwright.stats import compare_pairs, same_score
+from benchwright.store import Workspace, open_store
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
 
@@ -101,6 +102,39 @@ def test_changes_that_are_not_listed_are_counted(here: Path, capsys: pytest.Capt
         assert said in shown
         assert main(["compare", "1", "2", "--limit", limit, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["samples"]["changed"] == 8
+
+
+@pytest.mark.parametrize("one", [every_row, later_rows])
+@pytest.mark.parametrize("other", [every_row, later_rows])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_samples_that_changed_from_another_run_are_those_that_compare_counts(
+    here: Path, capsys: pytest.CaptureFixture[str], one: Any, other: Any, repeats: int
+) -> None:
+    a = run(one, endpoint=answering(12), repeats=repeats)
+    b = run(other, endpoint=answering(6))
+    for first, second in ((a, b), (b, a)):
+        found = compare(first.run_id, second.run_id, force=True)
+        flags = ["--changed-from", str(first.run_id), "--limit", "2"]
+        listed, after = [], None
+        while True:
+            more = [] if after is None else ["--after", str(after)]
+            assert main(["show", str(second.run_id), *flags, *more, "--json"]) == 0
+            page = json.loads(capsys.readouterr().out)
+            listed += [f"{sample['sample_id']}/{sample['repeat']}" for sample in page["samples"]]
+            after = page["next"]
+            if after is None:
+                break
+        assert listed == sorted((change.step for change in found.changed), key=lambda key: int(key[:-2]))
+        assert len(listed) == found.changes > 0
+
+
+def test_a_run_without_samples_has_none_that_changed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(every_row, endpoint=answering(12))
+    with open_store(Workspace(here)) as store:
+        store.create_run(kind="load", name="l", target="l", model="m", folder=None, settings={}, manifest={})
+    assert main(["show", "1", "--changed-from", "2"]) == 2
+    assert "run 2 (l) has no samples" in capsys.readouterr().err
+    assert main(["show", "1", "--changed-from", "9"]) == 4
 
 
 def test_equal_runs_do_not_differ(here: Path) -> None:

@@ -218,6 +218,29 @@ def test_samples_by_column_rule_and_metric(address: ServerAddress, tab: Callable
     assert "No samples match" in empty.inner_text("main")
 
 
+def test_samples_that_changed_from_another_run(address: ServerAddress, tab: Callable[..., Page]) -> None:
+    compared = told(address, "/compare?runs=2,1&limit=1000&force=true")
+    changed = sorted(change["step"] for change in compared["output_differences"])
+    page = tab("#/runs/1/samples?show=prompt&show=scores.normalised_exact")
+    page.get_by_text("More filters").click()
+    page.fill("#changed_from", "2")
+    page.click("#apply")
+    page.wait_for_url(re.compile("changed_from=2"))
+    settled(page)
+    assert sorted(shown_samples(page)) == changed == sorted(listed(address, "changed_from=2"))
+    assert f"All {len(changed)} samples" in page.inner_text("main")
+    assert page.locator("table.samples thead th").all_inner_texts() == [
+        "sample",
+        "prompt",
+        "normalised_exact",
+    ], "kept"
+    assert "benchwright show 1 --changed-from 2" in page.inner_text(".shown-by")
+    wrong = [step for step in changed if step in listed(address, "verdict=wrong")]
+    assert sorted(listed(address, "changed_from=2&verdict=wrong")) == wrong
+    assert told(address, "/runs/1/samples?changed_from=2")["total"] == len(changed)
+    assert told(address, "/runs/1/samples?changed_from=99")["error"]["code"] == "not_found"
+
+
 def test_a_refused_filter_is_said(address: ServerAddress, opened: BrowserContext) -> None:
     page = opened.new_page()
     page.goto(f"{address.url}/#/runs/1/samples?sort=length")

@@ -15,7 +15,16 @@ from backends import forget_samples, sqlite_only
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from benchwright.core import StepValues, UsageError, step_key
-from benchwright.store import SampleFilter, SampleOrder, SampleSteps, Store, Workspace, open_store, verdict_of
+from benchwright.store import (
+    SampleFilter,
+    SampleOrder,
+    SampleSteps,
+    Store,
+    Workspace,
+    open_store,
+    place_of,
+    verdict_of,
+)
 from benchwright.store._sample_filters import bucket_of, facet_of
 from benchwright.store._statements import samples as sqlite_samples
 from benchwright.store._statements.samples import METRIC_PAGE, PAGE
@@ -124,6 +133,8 @@ ORDERS = [SampleOrder(by, back) for by in (None, "latency_s", "completion_tokens
 SORTED_FILTERS = [
     SampleFilter(), SampleFilter(verdict="wrong"), SampleFilter(metric="f1", above=0.2, below=0.9), SampleFilter(rule="letter"),
     SampleFilter(column="topic", value="a"), SampleFilter(column="n", value="3"), SampleFilter(verdict="wrong", text="row 1"),
+    *(SampleFilter(verdict=verdict, places=[place_of(index, 0) for index in (1, 3, 4, 9, 17, *range(25, 45), 99)]) for verdict in (None, "wrong")),
+    SampleFilter(places=[]),
 ]  # fmt: skip
 
 
@@ -171,6 +182,7 @@ def sorted_by_scan(store: Store, run_id: int, where: SampleFilter, order: Sample
             and where.rule in (None, scores["rule"])
             and (where.column is None or where.value in map(str, row[where.column]))
             and (where.text is None or f"row {sample.sample}".startswith(where.text))
+            and (where.places is None or place_of(sample.sample, sample.repeat) in where.places)
         )
         if fits and value is not None:
             found.append((value, sample.sample))

@@ -42,6 +42,10 @@ def configure(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument("--text", metavar="TEXT", help="list samples with TEXT in prompt, reply or target")
     parser.add_argument(
+        "--changed-from", metavar="RUN",
+        help="list samples whose outcome or scores differ from those of another run",
+    )  # fmt: skip
+    parser.add_argument(
         "--steps",
         "--samples",
         dest="steps",
@@ -66,8 +70,10 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from urllib.parse import quote
 
+    from msgspec.structs import replace
+
     from benchwright.core import NotFoundError
-    from benchwright.results import EventList, kind_of, run_slices
+    from benchwright.results import EventList, StoreSamples, kind_of, run_slices
     from benchwright.runs import recorded_suite
     from benchwright.store import named_run
 
@@ -93,6 +99,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         elif arguments.sample is not None:
             output.view(views.part(store, run, arguments.sample))
         elif (where := _filter(arguments)) is not None:
+            if arguments.changed_from is not None:
+                other = named_run(store, arguments.changed_from)
+                where = replace(where, places=StoreSamples(store, run.id).changed_from(other.id))
             output.view(views.parts(store, run, where, arguments.after, arguments.limit))
         else:
             output.view(views.details(store, run))
@@ -123,7 +132,8 @@ def _filter(arguments: Namespace) -> SampleFilter | None:
 
     failed, outcome = arguments.failed or arguments.failed_only, arguments.outcome
     listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or outcome
-    if not (listed or arguments.where or arguments.text or arguments.after is not None):
+    others = arguments.where or arguments.text or arguments.changed_from
+    if not (listed or others or arguments.after is not None):
         return None
     if arguments.unparsed and outcome not in (None, Outcome.UNPARSED):
         raise UsageError(

@@ -240,17 +240,19 @@ def benchmark_samples(
             there = ", ".join(known) or "none"
             near = suggest(where.metric, known)
             raise NotFoundError(f"run {run.id} has no metric {where.metric!r}.{near} It has: {there}")
-    empty = {
-        SampleFilter(): "no samples",
-        SampleFilter(verdict="wrong"): "no sample was judged wrong",
-        SampleFilter(Outcome.UNPARSED.value): "every reply has a readable answer",
-        SampleFilter(scored=False): "every sample has a score"
-        if summary is not None and not summary.partial
-        else "every sample evaluated so far has a score",
-        SampleFilter(
-            verdict="wrong", scored=False
-        ): "No samples match: a failed sample has no verdict. Use --failed or --wrong alone",
-    }.get(where, "No samples match.")
+    sofar = "" if summary is not None and not summary.partial else " evaluated so far"
+    messages = (
+        (SampleFilter(), "no samples"),
+        (SampleFilter(verdict="wrong"), "no sample was judged wrong"),
+        (SampleFilter(Outcome.UNPARSED.value), "every reply has a readable answer"),
+        (SampleFilter(scored=False), f"every sample{sofar} has a score"),
+        (
+            SampleFilter(verdict="wrong", scored=False),
+            "No samples match: a failed sample has no verdict. Use --failed or --wrong alone",
+        ),
+        (SampleFilter(places=where.places), "no sample that both runs have changed"),
+    )
+    empty = next((words for each, words in messages if each == where), "No samples match.")
     samples = StoreSamples(store, run.id)
     failed = where.scored is False
     return listed_samples(samples, run.id, where, after=after, limit=limit, empty=empty, reasons=failed)

@@ -45,7 +45,9 @@ def folder_page(files: Artifacts, where: SampleFilter, after: int | None, limit:
                 continue
             columns = file.read_row_group(group, columns=decisive, use_threads=False).to_pydict()
             places = list(map(place_of, columns["sample_id"], columns["repeat"]))
-            chosen = [at for at in _passing(columns, where) if places[at] > start]
+            chosen = [
+                at for at in _passing(columns, where) if places[at] > start and where.has_place(places[at])
+            ]
             room = limit - len(found)
             if chosen[:room]:
                 table = file.read_row_group(group, columns=names, use_threads=False).take(chosen[:room])

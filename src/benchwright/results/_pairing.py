@@ -23,6 +23,7 @@ from benchwright.results._clusters import (
 from benchwright.results._comparison import ChangedSample, Presence, StepPair
 from benchwright.results._sample_columns import COLUMNS
 from benchwright.stats import same_score
+from benchwright.store import place_of
 
 
 def pairs_of(a: Iterable[Sample], b: Iterable[Sample]) -> Iterator[tuple[Sample | None, Sample | None]]:
@@ -198,6 +199,16 @@ def paired_samples(
     for change in won:
         _list(seen.changed, change, listed)
     return seen
+
+
+def changed_places(a: SampleReader, b: SampleReader) -> Iterator[int]:
+    """The places in the second run of the samples whose outcomes or scores differ from the first run's, in the order of pairs."""
+    clusters = Clusters()
+    for one, other in pairs_of(clusters.samples(a, ScoreColumns()), clusters.samples(b, ScoreColumns())):
+        if one is None or other is None:
+            continue
+        if one.outcome != other.outcome or not _alike(one.scores or {}, other.scores or {}, 0.0):
+            yield place_of(other.row, other.repeat)
 
 
 def with_texts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,7 @@ from benchwright.core import (
     ModelReply,
     NotFoundError,
     RecordColumns,
+    RunKind,
     SampleRecord,
     UsageError,
 )
@@ -238,6 +240,19 @@ class StoreSamples:
                 )
         found = self._store.page_samples(self._run_id, where, after=after, limit=limit, order=order)
         return Page(list(views_of(found.items)) if found.items else [], found.next, found.looked)
+
+    def changed_from(self, other: int) -> Sequence[int]:
+        """The places of the samples whose outcome or scores differ from those of another run, paired as `compare` pairs them, for a
+        filter. Rows that only one of the runs has are not among them."""
+        from benchwright.results._pairing import changed_places  # not for runs
+
+        for run in map(self._store.run, (self._run_id, other)):
+            if run.kind != RunKind.BENCHMARK:
+                raise UsageError(
+                    f"run {run.id} ({run.name}) has no samples: only benchmark runs can be compared by them"
+                )
+        places = changed_places(StoreSamples(self._store, other), self)
+        return array("q", sorted(places))
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Prompts and replies of some samples, by row and repeat."""

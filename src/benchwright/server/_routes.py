@@ -85,6 +85,12 @@ _OF_SAMPLES = (
         ("any", *LABEL_KINDS),
     ),
     Query(
+        "changed_from",
+        int,
+        None,
+        "only samples whose outcome or scores differ from this run's, paired as a comparison pairs them",
+    ),
+    Query(
         "sort",
         str,
         None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchwright.core import JsonObject, suggest
 from benchwright.results import (
@@ -19,7 +21,7 @@ from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
-from benchwright.store import SampleFilter, SampleOrder, Store
+from benchwright.store import RunRecord, SampleFilter, SampleOrder, Store
 
 
 async def get_details(state: ServerState, call: RestCall) -> JsonObject:
@@ -32,15 +34,26 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
     query = call.query
     where, order = _filter(query), SampleOrder(query["sort"], query["descending"] == "true")
     columns = _columns(query["columns"])
+    other = query["changed_from"]
 
-    by_facets = not where.looks and where.metric is None and where.labelled is None and order.by is None
+    by_facets = (
+        not where.looks
+        and where.metric is None
+        and where.labelled is None
+        and order.by is None
+        and other is None
+    )
 
     def read(store: Store) -> bodies.SamplePage:
-        store.run(call.run_id)
-        page = StoreSamples(store, call.run_id).page(
-            where, after=query["after"], limit=query["limit"], order=order
+        run = store.run(call.run_id)
+        samples = StoreSamples(store, run.id)
+        within = (
+            where if other is None else replace(where, places=_changed(state, samples, run, store.run(other)))
         )
+        page = samples.page(within, after=query["after"], limit=query["limit"], order=order)
         total = _total(store, call.run_id, where) if by_facets else None
+        if within.places is not None and where == SampleFilter() and order.by is None:
+            total = len(within.places)
         return bodies.SamplePage(
             samples=[_shown(view, columns, query["cut"]) for view in page.items],
             next=page.next,
@@ -63,6 +76,17 @@ async def search_all(state: ServerState, call: RestCall) -> SearchPage:
     return await state.read_whole(
         lambda store: search(store, query["q"] or "", after=query["after"], limit=query["limit"])
     )
+
+
+def _changed(state: ServerState, samples: StoreSamples, run: RunRecord, other: RunRecord) -> Sequence[int]:
+    """The places of samples that changed from another run: found once, if both runs have ended."""
+    question = ("changed", run.id, run.finished_at, other.id, other.finished_at)
+    known: Sequence[int] | None = state.answers.get(question)
+    if known is None:
+        known = samples.changed_from(other.id)
+        if None not in question:
+            state.answers.keep(question, known)
+    return known
 
 
 def _filter(query: Mapping[str, Any]) -> SampleFilter:

@@ -4,7 +4,8 @@ behind, but never contradict the record."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -79,6 +80,8 @@ class SampleFilter(Struct, frozen=True):
     """The value as text, as in slices; one of them if the row has a list."""
     labelled: str | None = None
     """Only samples whose row has a label of this kind, or `any`."""
+    places: Sequence[int] | None = None
+    """Only samples at these places, as `place_of` counts them, in ascending order. Not indexed."""
 
     def __post_init__(self) -> None:
         if (self.column is None) != (self.value is None):
@@ -102,6 +105,13 @@ class SampleFilter(Struct, frozen=True):
     def looks(self) -> bool:
         """Whether samples must be looked at one by one."""
         return bool(self.text) or self.rule is not None or self.column is not None
+
+    def has_place(self, place: int) -> bool:
+        """Whether a sample may be there."""
+        if self.places is None:
+            return True
+        at = bisect_left(self.places, place)
+        return at < len(self.places) and self.places[at] == place
 
     def passes_by_content(self, sample: SampleSteps) -> bool:
         """Whether a sample passes what is not indexed."""

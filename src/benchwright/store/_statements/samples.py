@@ -7,8 +7,9 @@ one look-up per range and one read per sample of the page, independent of the si
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -128,6 +129,12 @@ class Samples(Steps, Labels):
             looks = where.looks or where.metric not in (None, order.indexed_as)
             block = _MOST_SEARCHED + 1 if looks else limit + 1
             pairs = self._by_value(run_id, where, order, after, block)
+            if where.places is not None:
+                pairs = (pair for pair in pairs if where.has_place(_place_of_key(pair[0])))
+            return self._search(run_id, partial(_is_current, where, order), pairs, limit, looks=looks)
+        if where.places is not None:
+            looks = where != SampleFilter(places=where.places)
+            pairs = ((key, None) for key in _keys_at(where.places, after, back=order.descending))
             return self._search(run_id, partial(_is_current, where, order), pairs, limit, looks=looks)
         start = (
             ("score0" if order.descending else "score/")
@@ -155,6 +162,8 @@ class Samples(Steps, Labels):
         name = order.indexed_as
         found: list[tuple[float, int, SampleSteps]] = []
         for sample in self._samples_of(run_id, keys):
+            if not where.has_place(place_of(*sample[:2])):
+                continue
             value = None if name is None else _value_of(sample, name)
             if (name is None or value is not None) and _is_current(where, order, sample, value):
                 found.append((value or 0.0, place_of(*sample[:2]), sample))
@@ -342,7 +351,7 @@ class Samples(Steps, Labels):
         if next(pairs, None) is None:
             return Page(items, looked=looked)
         last_key = block[-1][0]
-        return Page(items, place_of(int(last_key[6:15]), int(last_key[16:20])), looked)
+        return Page(items, _place_of_key(last_key), looked)
 
     def _in_order(self, run_id: int, keys: list[str]) -> list[SampleSteps]:
         """The samples of keys in any order, in that order."""
@@ -476,6 +485,17 @@ class Samples(Steps, Labels):
     def _lags(self, mark: str) -> bool:
         done, newest = self._indexed_and_newest(mark)
         return done < newest
+
+
+def _place_of_key(key: str) -> int:
+    return place_of(int(key[6:15]), int(key[16:20]))
+
+
+def _keys_at(places: Sequence[int], after: int | None, *, back: bool) -> Iterator[str]:
+    """The keys of samples at places in ascending order, from one of them on; `back`: towards the first."""
+    if after is not None:
+        places = places[: bisect_left(places, after)] if back else places[bisect_right(places, after) :]
+    return (step_key("score", *sample_at(place)) for place in (reversed(places) if back else places))
 
 
 def _value_of(sample: SampleSteps, name: str) -> float | None:

@@ -22,7 +22,7 @@ function samples(run, query) {
   if (only === "scored=false") return `${show} --failed`;
   const [metric, above, below] = ["metric", "above", "below"].map((key) => filter.get(key));
   const rest = new URLSearchParams([...filter].filter(([key]) => !["metric", "above", "below"].includes(key)));
-  const flags = flagged(rest, { outcome: "--outcome", text: "--text" });
+  const flags = flagged(rest, { outcome: "--outcome", text: "--text", changed_from: "--changed-from" });
   if (flags === null) return curl(`/runs/${run}/samples?${filter}`);
   const limits = metric === null ? [] : [above === null ? null : `${metric}>${above}`, below === null ? null : `${metric}<${below}`].filter((each) => each !== null);
   const where = metric === null ? [] : limits.length ? limits : [metric];

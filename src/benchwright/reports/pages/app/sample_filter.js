@@ -3,7 +3,7 @@
 /** One row per filter: its name in the address and for the server, and its words on the page. */
 export const FILTERS = [
   ["outcome", "outcome"], ["verdict", "verdict"], ["scored", "scored"], ["metric", "metric"], ["above", "above"], ["below", "below"],
-  ["rule", "rule of extraction"], ["column", "column"], ["value", "value"], ["text", "text"], ["labelled", "labelled"], ["sort", "sorted by"], ["descending", "descending"],
+  ["rule", "rule of extraction"], ["column", "column"], ["value", "value"], ["text", "text"], ["labelled", "labelled"], ["changed_from", "changed from run"], ["sort", "sorted by"], ["descending", "descending"],
 ];
 
 /** The address of samples. @param {string | number} run @param {string} filter */

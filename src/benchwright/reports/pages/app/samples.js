@@ -76,17 +76,18 @@ function form(run, query, metrics) {
   const any = /** @type {Choice} */ (["", "any"]);
   /** @type {Choice[]} */
   const sorts = [["", "row"], ...Object.entries(FIGURES), ...metrics.map((metric) => /** @type {Choice} */ ([`metric:${metric}`, metric]))];
-  const more = h("details", { class: "more-filters", open: ["metric", "above", "below", "rule", "column", "value"].some((key) => query.has(key)) ? "" : null },
+  const more = h("details", { class: "more-filters", open: ["metric", "above", "below", "rule", "column", "value", "changed_from"].some((key) => query.has(key)) ? "" : null },
     h("summary", {}, "More filters"),
     h("div", { class: "fields" },
       field("metric", select("metric", value("metric"), [any, ...metrics.map((metric) => /** @type {Choice} */ ([metric, metric]))])),
       field("above", input("above", value("above"), "number", { step: "any" })), field("below", input("below", value("below"), "number", { step: "any" })),
       field("rule of extraction", input("rule", value("rule"))),
-      field("column of the data", input("column", value("column"))), field("its value", input("value", value("value")))));
+      field("column of the data", input("column", value("column"))), field("its value", input("value", value("value"))),
+      field("changed from run", input("changed_from", value("changed_from"), "number", { min: "1", step: "1" }))));
   return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (event) => {
     event.preventDefault();
     const given = new URLSearchParams([...new FormData(event.target)].map(([key, each]) => [key, String(each)]));
-    location.hash = link(run, filterOf(given).toString());
+    location.hash = link(run, new URLSearchParams([...filterOf(given), ...query.getAll("show").map((key) => ["show", key])]).toString());
   } },
   h("div", { class: "fields" },
     field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => /** @type {Choice} */ ([outcome, outcome.replace("_", " ")]))])),
