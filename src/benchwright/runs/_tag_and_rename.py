@@ -17,8 +17,8 @@ from benchwright.results import kind_of
 from benchwright.store import RunRecord, Store
 
 _LOOK_S = 0.1
-_LONGEST_START_S = 60.0
 """Seconds between two looks at whether a process has claimed its run."""
+_LONGEST_START_S = 60.0
 _MOST_TAGS = 100
 
 
