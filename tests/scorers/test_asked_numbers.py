@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -45,6 +46,48 @@ def test_the_number_of_what_is_counted(noun: str) -> None:
         f"Until 2006 Vega was thought to have many {noun}.",
     ):
         assert read(reply, question) in ("8", None), reply
+
+
+YEAR_QUESTIONS = (
+    ("In which year was the bridge finished?", "The bridge was finished {date}"), ("What year did the bridge open?", "The bridge opened {date}"),
+    ("In welchem Jahr wurde die Brücke eröffnet?", "Die Brücke wurde {date} eröffnet"), ("En quelle année le pont a-t-il été inauguré ?", "Le pont a été inauguré {date}"),
+    ("¿En qué año se inauguró el puente?", "El puente se inauguró {date}"), ("In che anno fu aperto il ponte?", "Il ponte fu aperto {date}"),
+)  # fmt: skip
+DATES = (
+    "in 1088", "on April 15, 1912", "on 9 November **1989**", "on 2 May 1961", "(1 October 1949)", "on 1937-05-27",
+)  # fmt: skip
+BESIDE = (
+    "", " Today it carries around 90,000 cars a day.", " It is 2,737 m long.", " Some 12 % of it is older.", " It cost $35.5 million.", " More than 4,000 people worked on it.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "told"), YEAR_QUESTIONS)
+def test_a_question_for_a_year_is_answered_by_a_year(question: str, told: str) -> None:
+    for date, beside in product(DATES, BESIDE):
+        reply = f"{told.format(date=date)}.{beside}"
+        year = max(re.findall(r"\d+", date), key=len)
+        assert read(reply, question) == year or (beside and read(reply, question) is None), reply
+    for other in ("before 1912", "after 1912", "in 1912 or 1913", "between 1912 and 1913", "in the 1910s"):
+        assert read(f"{told.format(date=other)}.", question) is None, other
+    for year, question_of_year in product(("1912", "1999"), ("How many bridges were built in {}?",)):
+        assert read(f"In {year} they built many.", question_of_year.format(year)) is None
+
+
+@pytest.mark.parametrize("whole", [250, 80, 1200])
+def test_a_share_is_the_number_with_a_percent_sign(whole: int) -> None:
+    for reply in (
+        "({part} ÷ {whole}) × 100 = 16\n\nSo {part} is 16% of {whole}.", "{part} out of {whole} is 16 %.", "{part} is 16 percent of {whole}.",
+    ):  # fmt: skip
+        said = reply.format(part=whole * 16 // 100, whole=whole)
+        assert read(said, f"What percentage of {whole} is {whole * 16 // 100}?") in ("16%", None), said
+    first = f"({whole * 16 // 100} ÷ {whole}) × 100 = 16\n\nSo {whole * 16 // 100} is 16% of {whole}."
+    assert read(first, f"What percentage of {whole} is {whole * 16 // 100}?") == "16%"
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_years_in_brackets_are_no_count(noun: str) -> None:
+    reply = f"Three {noun} were sold: the first (1868), the second (1998) and the last (2019 and 2021)."
+    assert read(reply, f"How many {noun} were sold by the farm?") == "3"
 
 
 @pytest.mark.parametrize(

@@ -62,22 +62,21 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
         passage = Passage(plain(said), mark)
         if is_doubtful(passage, found.number, question.lower(), (asked or question).lower()):
             found = ReadNumber(None, "several")
+    if found.number is not None and _is_no_year(found, said.lower(), asked.lower()):
+        found = ReadNumber(None, "several")
     if unit is not None and found.number is not None:
         return _in_unit(said, mark, found, unit)
-    if found.number is None and found.rule in ("several", "not_found"):
-        number = _of_asked(said, asked)
-        if number is not None:
-            return read_number(number, mark)._replace(rule="concluded")
+    if found.number is None and found.rule in ("several", "not_found", "date"):
         passage = Passage(plain(said), mark)
         small = (asked or question).lower()
-        tied = (
-            _tied(passage, mark, question, small, unit)
-            or labelled_as(passage, small)
-            or _dated(passage, small)
-        )
-        if tied is None or _depends(passage, tied):
-            return found
-        return ReadNumber(tied, "concluded")
+        tied = _dated(passage, small, question)
+        if found.rule != "date" and tied is None:
+            number = _of_asked(said, asked)
+            if number is not None:
+                return read_number(number, mark)._replace(rule="concluded")
+            tied = _tied(passage, mark, question, small, unit) or labelled_as(passage, small)
+        if tied is not None and not _depends(passage, tied):
+            return ReadNumber(tied, "concluded")
     return found
 
 
@@ -170,7 +169,8 @@ def _numbers(passage: Passage) -> Iterator[_Tied]:
 def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: Unit | None) -> Number | None:
     """The only number of a reply that is tied to what the question asks for and that the question does not give."""
     noun = caseless(_COUNTS).search(asked)
-    if unit is None and noun is None:
+    share = caseless(_ASKS_SHARE).search(asked)
+    if unit is None and noun is None and share is None:
         return None
     known = {one.number.value for one in _numbers(Passage(plain(question), mark))}
     numbers = [one for one in _numbers(passage) if one.number.value not in known]
@@ -179,6 +179,8 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
     last = passage.sentence_start(max(one.start for one in numbers))
     if unit is not None:
         tied = [one for one in numbers if unit_at(passage.small, one.start, one.end) == unit]
+    elif share is not None:
+        tied = [one for one in numbers if one.number.percent]
     else:
         assert noun is not None
         stem = _stem(noun["noun"].split()[-1])
@@ -202,18 +204,25 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         if any(
             bare.match(passage.small, one.end) and passage.sentence_start(one.start) in sentences
             for one in numbers
-            if one.number not in values
+            if one.number not in values and not _is_beside(passage, one, question)
         ):
             return None  # `insects have six legs, spiders eight`
     closing = {one.number for one in tied if one.start >= last}
-    if len(closing) == 1 and (unit is not None or len({one.number for one in tied}) == 1):
+    if len(closing) == 1 and (
+        unit is not None or share is not None or len({one.number for one in tied}) == 1
+    ):
         return closing.pop()
     first = passage.sentence_end(0)
     opening = {one.number for one in tied}
     return opening.pop() if len(opening) == 1 and all(one.start < first for one in tied) else None
 
 
-_ASKS_YEAR = r"(?<!\w)(?:(?:in\s)?(?:which|what)\syear|when)\s(?:did|was|were)\s.*?(?P<verb>[^\W\d_]{3,})(?:\s(?:in|on|at|by|to|off|out|from)(?:\s.*)?)?$"
+_ASKS_SHARE = r"(?<!\w)(?:what|which)\s(?:percent(?:age)?|per\scent)(?!\w)|wie\sviel\sprozent|quel\spourcentage|qué\sporcentaje|quale\spercentuale|que\spercentagem"
+_ASKS_YEAR = r"(?<!\w)(?:(?:which|what)\syear|(?:welchem|welches)\sjahr|quelle\sannée|qué\saño|(?:che|quale)\sanno|que\sano|welk\sjaar|каком\sгоду)(?!\w)"
+_YEAR = r"(?<![\d.,/:$€£#-])(?P<year>[12]\d{3})(?!\w|[.,:/]\d|\s?%)"
+_NOT_THEN = r"(?<!\w)(?:before|after|since|until|till|by|prior\sto|earlier\sthan|later\sthan|between|vor|nach|bis|seit|avant|après|jusqu'en|antes\sde|después\sde|dopo|prima\sdel)\s(?:the\syear\s)?$"
+"""Before a year that is not the one."""
+_ASKS_WHEN = r"(?<!\w)(?:(?:in\s)?(?:which|what)\syear|when)\s(?:did|was|were)\s.*?(?P<verb>[^\W\d_]{3,})(?:\s(?:in|on|at|by|to|off|out|from)(?:\s.*)?)?$"
 _PAST = {
     "fall": "fell", "begin": "began", "win": "won", "become": "became", "take": "took", "write": "wrote", "sink": "sank", "rise": "rose", "leave": "left", "break": "broke",
     "lose": "lost", "build": "built", "meet": "met", "come": "came", "go": "went", "fly": "flew", "get": "got", "make": "made", "sell": "sold", "find": "found", "die": "died",
@@ -221,20 +230,49 @@ _PAST = {
 }  # fmt: skip
 
 
-def _dated(passage: Passage, asked: str) -> Number | None:
-    """The only year that stands after the verb of a question for a year, in its clause: `erected in 1961, fell on 9 November 1989`."""
-    found = caseless(_ASKS_YEAR).search(asked)
-    if found is None:
-        return None
-    verb = found["verb"]
-    past = _PAST.get(verb) or rf"{verb.removesuffix('e')}(?:e?d)?"
-    years = {
-        one[1]
-        for one in caseless(
-            rf"(?<!\w){past}(?!\w)(?:(?!\sand\s)[^.,;:()]){{0,60}}?(?<!\d)([12]\d{{3}})(?![\d,.]\d)"
-        ).finditer(passage.small)
+def _is_no_year(found: ReadNumber, said: str, asked: str) -> bool:
+    """Whether a year was asked for, and what was found in passing cannot be it: `90,000 students`, `before 1912`."""
+    number = found.number
+    if (
+        number is None
+        or found.rule not in ("last_number", "concluded", "opening")
+        or not caseless(_ASKS_YEAR).search(asked)
+    ):
+        return False
+    if number.percent or number.value.denominator > 1 or not -5_000 <= number.value <= 2_200:
+        return True
+    written = str(number.value.numerator)
+    return written in said and compiled(_YEAR).fullmatch(written) is not None and written not in _years(said)
+
+
+def _years(text: str, start: int = 0, end: int | None = None) -> dict[str, int]:
+    """The years in which something was so, each with its last place: not `before 1912`, and no decade."""
+    before = caseless(_NOT_THEN)
+    return {
+        one["year"]: one.start()
+        for one in caseless(_YEAR).finditer(text, start, len(text) if end is None else end)
+        if not before.search(text[max(0, one.start() - 40) : one.start()])
     }
-    return Number(Fraction(years.pop())) if len(years) == 1 else None
+
+
+def _dated(passage: Passage, asked: str, question: str) -> Number | None:
+    """The year that a reply gives to a question for one: the only one that stands after its verb, in its clause (`erected in 1961, fell on
+    9 November 1989`), or the only one that the question does not name."""
+    found = caseless(_ASKS_WHEN).search(asked)
+    if found is not None:
+        verb = found["verb"]
+        past = _PAST.get(verb) or rf"{verb.removesuffix('e')}(?:e?d)?"
+        clauses = caseless(rf"(?<!\w){past}(?!\w)(?:(?!\sand\s)[^.,;:()]){{0,60}}").finditer(passage.small)
+        years = {year for one in clauses for year in _years(passage.small, *one.span())}
+        if len(years) == 1:
+            return Number(Fraction(years.pop()))
+    if not caseless(_ASKS_YEAR).search(asked):
+        return None
+    years = {
+        year for year, at in _years(passage.small).items() if year not in question and not passage.is_void(at)
+    }
+    named = {one["year"] for one in caseless(_YEAR).finditer(passage.small) if one["year"] not in question}
+    return Number(Fraction(years.pop())) if len(named) == 1 and years == named else None
 
 
 def _clause(passage: Passage, at: int) -> str:
