@@ -69,22 +69,24 @@ class _FileAlarm(_LoopAlarm):
             raise OSError(ctypes.get_errno(), "no timer")
         self._spec = (ctypes.c_long * 4)()  # interval, then due time, in seconds and nanoseconds
         self._callback: Callable[[], None] | None = None
+        self._due = 0.0
         self._loop.add_reader(self._file, self._ring)
 
     def call_at(self, due: float, callback: Callable[[], None]) -> None:
-        self._callback = callback
+        self._callback, self._due = callback, due
         self._spec[2], self._spec[3] = divmod(int(due * _NANOSECONDS), _NANOSECONDS)
         if self._set(self._file, _ABSOLUTE, self._spec, None):
             super().call_at(due, callback)
 
     def _ring(self) -> None:
-        try:
-            os.read(self._file, 8)
-        except BlockingIOError:  # it was set again meanwhile
+        if self._due > monotonic():  # it was set again meanwhile
             return
         callback, self._callback = self._callback, None
         if callback is not None:
             callback()
+        if self._callback is None:  # else it was set again, which empties the file
+            with suppress(BlockingIOError):
+                os.read(self._file, 8)
 
     def close(self) -> None:
         super().close()

@@ -25,6 +25,9 @@ from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, Re
 
 _NAP_S = 0.25
 """The longest sleep between two requests, so that a stop is noticed."""
+_QUICK, _TOGETHER_S = 1000.0, 0.0005
+"""From this rate of a process on, it waits so long after a request is due, and sends all that are due by then: to wake up for each takes as much
+CPU time as to send it."""
 _LAUNCHES_PER_TURN = 16
 """The most requests sent in a row, if several are due, before replies are read again."""
 _WATCHDOG_S = 10.0
@@ -172,6 +175,8 @@ class PhaseLoop:
     # -- open loop --
 
     async def _follow_schedule(self) -> None:
+        own_rate = (self._task.level or 0.0) / self._task.workers
+        self._together_s = _TOGETHER_S if own_rate >= _QUICK else 0.0
         self._coming = self._own_times()
         self._following = next(self._coming, None)
         self._send_due()
@@ -199,7 +204,7 @@ class PhaseLoop:
                     return
                 number, due, phase = following
                 if due > monotonic():
-                    self._alarm.call_at(due, self._send_due)
+                    self._alarm.call_at(due + self._together_s, self._send_due)
                     return
                 self._offer_request(number, due, phase)
                 self._following = next(self._coming, None)
