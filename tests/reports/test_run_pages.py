@@ -270,7 +270,16 @@ def test_a_browser_shows_every_part_of_the_page(store: Store, record: Record, tm
     page = page_of(store, record(every_kind_of_sample()))
     found = Elements(document_of(in_a_file(page, tmp_path), tmp_path))
     headings = found.inside("h2")
-    assert headings == ["Notes", "Outcomes", "Scores", "Usage", "Samples", "What was sent", "Settings"]
+    assert headings == [
+        "Notes",
+        "Outcomes",
+        "Scores",
+        "Usage",
+        "Samples",
+        "Distributions",
+        "What was sent",
+        "Settings",
+    ]
     cells = found.inside("td")
     for name, metric in SUMMARY.metrics.items():
         assert name in cells

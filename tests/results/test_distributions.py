@@ -13,10 +13,12 @@ from hypothesis import given, strategies as st
 
 import benchwright
 from benchwright import ScriptedEndpoint, UsageError
+from benchwright.cli import main
 from benchwright.core import ModelRequest
 from benchwright.results import run_distributions
 from benchwright.results._distributions import MOST_BINS, _Rows, histogram
 from benchwright.store import Workspace, open_store
+from browser import page_data
 
 NUMBERS = st.one_of(
     st.integers(0, 10**7).map(float), st.floats(-1e9, 1e9, allow_subnormal=False), st.floats(1e-7, 1e-3)
@@ -115,3 +117,27 @@ def test_the_costs_of_samples_add_up_to_the_cost_of_the_run(folder: Path) -> Non
     known: Any = (run.summary or {})["cost"]
     assert (cost["unit"], cost["count"]) == (known["currency"], 5) == ("EUR", 5)
     assert cost["mean"] * cost["count"] == pytest.approx(known["amount"])
+
+
+def test_the_json_and_the_report_of_a_run_have_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (1, 2, 3):
+        with open_store(Workspace(folder)) as store:
+            run = store.run(number)
+            known = json.loads(json.dumps(run_distributions(store, run)))
+        capsys.readouterr()
+        assert main(["show", str(number), "--json", "--workspace", str(folder)]) == 0
+        assert json.loads(capsys.readouterr().out)["distributions"] == known
+        assert run.folder is not None
+        assert page_data((run.folder / "report.html").read_text())["distributions"] == known
+
+
+def test_a_run_of_too_many_samples_has_none_in_its_json(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwright.results._distributions.MOST_READ", 4)
+    monkeypatch.setattr("benchwright.results._run_page.MOST_READ", 4)
+    assert main(["show", "2", "--json", "--workspace", str(folder)]) == 0
+    assert json.loads(capsys.readouterr().out)["distributions"] is None
+    page = str(folder / "page.html")
+    assert main(["report", "2", "-o", page, "--workspace", str(folder)]) == 0
+    assert page_data(Path(page).read_text())["distributions"] is None

@@ -137,12 +137,11 @@ def test_the_page_of_a_run_says_what_show_prints(
     page.wait_for_selector(".headline")
     settled(page)
     assert page.evaluate("location.hash") == "#/runs/1"
-    document = told(address, "/runs/1/details")
+    document = {**told(address, "/runs/1/details"), "distributions": told(address, "/runs/1/distributions")}
     assert main(["show", "1", "--json", "--workspace", str(folder)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {name: value for name, value in document.items() if name != "page"} == printed
     page.wait_for_selector(".later[aria-busy=false]")
-    document["distributions"] = told(address, "/runs/1/distributions")
     places = check_figures(page, document, 12)
     assert {"sentence", "summary.outcomes.scored", "page.counts.wrong"} <= places
     assert any(path.startswith("distributions.figures.") and path.endswith(".p95") for path in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,12 @@ def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     if effect is not None:
         details = structs.replace(details, labels=effect.to_json(run.id))
     if details.result is not None:
-        return details
+        from benchwright.results._distributions import MOST_READ, run_distributions  # not for lists
+
+        few = details.result.evaluated <= MOST_READ
+        return structs.replace(
+            details, read_distributions=partial(run_distributions, store, run) if few else None
+        )
     return structs.replace(details, recorded=store.count_steps(run.id, "score"))
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, fsum, isfinite, log10
+from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, UsageError
+from benchwright.core import JsonObject, JsonValue, RunSummary, UsageError
 from benchwright.results._figures import headline_of, summary_of
 from benchwright.results._samples import RunSamples
 from benchwright.results._settings import table_of
@@ -31,41 +32,67 @@ _UNITS = {
 }
 
 
+MOST_READ = 100_000
+"""The most samples whose distributions are found where nobody asked for them alone: in a run's JSON and in its report."""
+
+
 def run_distributions(store: Store, run: RunRecord) -> JsonObject:
     """`{run_id, figures, repeats}`: the figures that some sample has, each as `histogram` returns it, and the stability of repeats,
     None without them. Raises UsageError for a run without a result."""
     summary = summary_of(run)
     if summary is None:
         raise UsageError(f"run {run.id} ({run.name}) has no result yet: it is {run.status}")
-    metric = headline_of(summary)
-    price = _price(run, summary.cached_tokens)
-    scores, values = array("d"), {name: array("d") for name in _UNITS}
-    costs, rows = array("d"), _Rows() if summary.repeats > 1 and metric is not None else None
+    found = Distributions(run.manifest, summary)
     for block in RunSamples(store, run).columns(_READ):
+        found.add(block)
+    return found.to_json(run.id)
+
+
+class Distributions:
+    """Collects the figures of samples while they pass by."""
+
+    def __init__(self, manifest: JsonObject, summary: RunSummary) -> None:
+        self._summary = summary
+        self._metric = headline_of(summary)
+        self._price = _price(manifest, summary.cached_tokens)
+        self._scores, self._costs = array("d"), array("d")
+        self._values = {name: array("d") for name in _UNITS}
+        self._rows = _Rows() if summary.repeats > 1 and self._metric is not None else None
+
+    def add(self, block: Mapping[str, Sequence[Any]]) -> None:
+        """Take some samples, column by column."""
+        metric, price, values = self._metric, self._price, self._values
         found = [
             None if each is None or metric is None else _number(each.get(metric)) for each in block["scores"]
         ]
-        scores.extend(each for each in found if each is not None)
+        self._scores.extend(each for each in found if each is not None)
         for name in ("latency_s", "prompt_tokens", "completion_tokens"):
             values[name].extend(each for each in block[name] if each is not None)
         values["reply_length"].extend(len(each) for each in block["response"] if each is not None)
         if price is not None:
             counts = zip(block["prompt_tokens"], block["completion_tokens"], strict=True)
-            costs.extend(
+            self._costs.extend(
                 sent * price[0] + got * price[1]
                 for sent, got in counts
                 if sent is not None and got is not None
             )
-        if rows is not None:
-            rows.add(block["sample_id"], found)
-    figures = [("score", metric or "", scores), *((name, _UNITS[name], values[name]) for name in _UNITS)]
-    if price is not None:
-        figures.append(("cost", price[2], costs))
-    return {
-        "run_id": run.id,
-        "figures": [histogram(name, unit, each) for name, unit, each in figures if each],
-        "repeats": None if rows is None else rows.to_json(metric or "", summary.repeats),
-    }
+        if self._rows is not None:
+            self._rows.add(block["sample_id"], found)
+
+    def to_json(self, run_id: int) -> JsonObject:
+        """As `run_distributions` returns them."""
+        metric, price, rows = self._metric or "", self._price, self._rows
+        figures = [
+            ("score", metric, self._scores),
+            *((name, _UNITS[name], self._values[name]) for name in _UNITS),
+        ]
+        if price is not None:
+            figures.append(("cost", price[2], self._costs))
+        return {
+            "run_id": run_id,
+            "figures": [histogram(name, unit, each) for name, unit, each in figures if each],
+            "repeats": None if rows is None else rows.to_json(metric, self._summary.repeats),
+        }
 
 
 def histogram(name: str, unit: str, values: Sequence[float]) -> JsonObject:
@@ -183,10 +210,10 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, bool | int | float) and isfinite(value) else None
 
 
-def _price(run: RunRecord, cached_tokens: int) -> tuple[float, float, str] | None:
+def _price(manifest: JsonObject, cached_tokens: int) -> tuple[float, float, str] | None:
     """What a prompt token and a completion token cost, and the currency; None if that is not known for each sample, as where tokens from the
     server's cache have a price of their own."""
-    known = table_of(table_of(run.manifest.get("prices")).get("model"))
+    known = table_of(table_of(manifest.get("prices")).get("model"))
     if not known or (cached_tokens and known.get("cached_input") is not None):
         return None
     return known["input"] / 1e6, known["output"] / 1e6, str(known["currency"])

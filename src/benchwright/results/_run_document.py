@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from msgspec.structs import replace
+
 from benchwright.core import JsonObject, JsonValue, load_exact_json, open_artifacts
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
@@ -13,11 +15,11 @@ from benchwright.store import Facet, RunRecord, Store
 
 def run_document(store: Store, run: RunRecord) -> JsonObject:
     """A run of any kind as `show --json` prints it. A benchmark run also has `page`: what its page shows, in words; None while
-    there is no result."""
+    there is no result; its `distributions` are None, because a page shows them later."""
     details = kind_of(run).details(store, run)
     if not isinstance(details, RunDetails):
         return details.to_json()
-    return {**details.to_json(), "page": _page(store, run, details)}
+    return {**replace(details, read_distributions=None).to_json(), "page": _page(store, run, details)}
 
 
 def _page(store: Store, run: RunRecord, details: RunDetails) -> JsonObject | None:

@@ -16,6 +16,7 @@ from benchwright.core import (
     reused_span,
     rfc3339,
 )
+from benchwright.results._distributions import MOST_READ, Distributions
 from benchwright.results._figures import (
     figures_of,
     figures_to_show,
@@ -46,10 +47,11 @@ KIND = "kind"
 
 
 class ChosenSamples:
-    """Collects the samples of a page while they pass by, and counts all of them by group."""
+    """Collects the samples of a page while they pass by, counts all of them by group, and finds the distributions of their figures."""
 
-    def __init__(self, least: int = 0) -> None:
+    def __init__(self, least: int = 0, distributions: Distributions | None = None) -> None:
         """`least`: samples of each group that are shown at least, if there are as many."""
+        self._distributions = distributions
         self.counts: Counter[Group] = Counter()
         self.records: list[dict[str, Any]] = []
         """The chosen samples in row order, as JSON objects."""
@@ -60,6 +62,8 @@ class ChosenSamples:
         """Take some samples, column by column."""
         groups = list(map(_group, columns["scores"]))
         self.counts.update(groups)
+        if self._distributions is not None:
+            self._distributions.add(columns)
         if self._bytes <= 0 or not any(self._left[group] for group in set(groups)):
             return
         for place, group in enumerate(groups):
@@ -68,6 +72,17 @@ class ChosenSamples:
                 record = dict(_shown({name: columns[name][place] for name in COLUMNS}))
                 self._bytes -= sum(len(value) for value in record.values() if isinstance(value, str))
                 self.records.append({**record, KIND: group})
+
+    @classmethod
+    def of(cls, details: RunDetails, summary: RunSummary) -> ChosenSamples:
+        """For the page of a run."""
+        few = summary.evaluated <= MOST_READ
+        return cls(details.report_size or 0, Distributions(details.manifest, summary) if few else None)
+
+    def distributions(self, run_id: int) -> JsonObject | None:
+        """The distributions of all samples; None without samples, or if they are too many."""
+        known = self._distributions
+        return None if known is None or not self.counts else known.to_json(run_id)
 
 
 def _group(scores: dict[str, Any] | None) -> Group:

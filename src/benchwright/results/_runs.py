@@ -4,7 +4,7 @@ changes."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import fsum
 from pathlib import Path
 from typing import Any, Protocol
@@ -274,6 +274,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     """Samples recorded so far in a run without a result; None: not counted."""
     labels: JsonObject | None = None
     """Labels on its samples, and by how much they would move its headline, as `LabelEffect` has it; None: there are none."""
+    read_distributions: Callable[[], JsonObject] | None = None
+    """Reads the distributions of its figures from its samples. Only its JSON has them, so that others need not wait."""
 
     @property
     def eval_type(self) -> str:
@@ -331,8 +333,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return results_document(self, summary)
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, command, params, endpoint, manifest, events}`; `recorded` counts
-        the samples of a run without a result, and `labels` says what labels would change."""
+        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, distributions, command, params, endpoint, manifest, events}`; `recorded` counts
+        the samples of a run without a result, `labels` says what labels would change, and `distributions` has those of a run of at most 100,000 samples."""
         return details_json(
             self,
             self.run.summary,
@@ -343,6 +345,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
             recorded=self.recorded,
             ttft_s=self.run.first_token_times(),
             labels=self.labels,
+            distributions=None if self.read_distributions is None else self.read_distributions(),
             command=self.command,
             params=self.params,
         )

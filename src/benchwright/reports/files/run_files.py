@@ -53,7 +53,7 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     """Write the files of a run and return their names. Existing ones are replaced."""
     files = open_artifacts(details.run.folder)
     write_run_config(details)
-    chosen = ChosenSamples(details.report_size or 0)
+    chosen = ChosenSamples.of(details, summary)
     if details.saves_samples:
         metrics = list(summary.metrics)
         with files.create(RunFile.SAMPLES) as file:
@@ -73,7 +73,7 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
 
 def run_report(details: RunDetails, samples: RunSamples, summary: RunSummary) -> bytes:
     """The content of `report.html`, also for a run whose folder has none."""
-    chosen = ChosenSamples(details.report_size or 0)
+    chosen = ChosenSamples.of(details, summary)
     if details.saves_samples:
         for columns in samples.columns(COLUMNS):
             chosen.add(columns)
@@ -81,9 +81,10 @@ def run_report(details: RunDetails, samples: RunSamples, summary: RunSummary) ->
 
 
 def _page(details: RunDetails, summary: RunSummary, chosen: ChosenSamples, samples: RunSamples) -> bytes:
+    page = run_page(details, summary, chosen.counts, samples.first_request())
     return report_page(
         "run",
-        run_page(details, summary, chosen.counts, samples.first_request()),
+        {**page, "distributions": chosen.distributions(details.run.id)},
         title=details.run.title,
         heading=result_sentence(details.run.title, summary),
         bad=not summary.comparable,

@@ -39,18 +39,20 @@ function drawn(found, place) {
 /** Figures without a spread are said, not drawn. Right and wrong are drawn as outcomes. @param {Histogram} found */
 const hasShape = ({ name, min, max, bins }) => min < max && !(name === "score" && min === 0 && max === 1 && bins.length === 2);
 
-/** The repeats of one row: a square for each. @param {number} run @param {Repeats["rows"][number]} row @param {number} place @param {boolean} right whether scores are right or wrong */
-function strip(run, { sample_id: row, scores }, place, right) {
+/** @typedef {((sample: string) => string) | null} Link the address of a sample's page; null in a file */
+
+/** The repeats of one row: a square for each. @param {Link} link @param {Repeats["rows"][number]} row @param {number} place @param {boolean} right whether scores are right or wrong */
+function strip(link, { sample_id: row, scores }, place, right) {
   return h("li", {}, h("span", {}, "row ", figure(at("distributions", "repeats", "rows", place, "sample_id"), String(row))),
     h("span", { class: "strip" }, ...scores.map((value, repeat) => {
       const words = value === null ? "no score" : right ? (value === 1 ? "right" : "wrong") : score(value);
       const mark = value === null ? "–" : right ? (value === 1 ? "✓" : "✗") : general(value, 2);
-      return h("a", { class: value === null ? "none" : right ? (value === 1 ? "right" : "wrong") : "other", href: `#/runs/${run}/samples/${row}/${repeat}`, title: `repeat ${repeat}: ${words}`, "aria-label": `Repeat ${repeat} of row ${row}: ${words}` }, mark);
+      return h(link === null ? "span" : "a", { class: value === null ? "none" : right ? (value === 1 ? "right" : "wrong") : "other", href: link?.(`${row}/${repeat}`), role: link === null ? "img" : null, title: `repeat ${repeat}: ${words}`, "aria-label": `Repeat ${repeat} of row ${row}: ${words}` }, mark);
     })));
 }
 
-/** @param {number} run @param {Repeats | null} found */
-function repeats(run, found) {
+/** @param {Link} link @param {Repeats | null} found */
+function repeats(link, found) {
   if (found === null) return [];
   const json = (/** @type {(string | number)[]} */ ...path) => at("distributions", "repeats", ...path), right = found.right !== null;
   const rows = found.stable + found.changing + found.unscored;
@@ -59,17 +61,17 @@ function repeats(run, found) {
     h("p", {}, figure(json("changing"), count(found.changing)), ` of ${plural(rows, "row")} changed between ${found.repeats} repeats; `, figure(json("stable"), count(found.stable)), " always scored the same", ...lost, ".");
   const by = found.right === null || !found.changing ? null : h("p", { class: "dim" }, "Rows by right repeats: ", ...found.right.flatMap((number, place) =>
     [place ? " · " : "", `${place} of ${found.repeats}: `, figure(json("right", place), count(number))]), ".");
-  const strips = found.rows.length ? h("ul", { class: "card strips" }, ...found.rows.map((row, place) => strip(run, row, place, right))) : null;
+  const strips = found.rows.length ? h("ul", { class: "card strips" }, ...found.rows.map((row, place) => strip(link, row, place, right))) : null;
   const cut = found.changing > found.rows.length ? h("p", { class: "dim" }, `The ${count(found.rows.length)} rows that changed most often of ${count(found.changing)}.`) : null;
   return section("Repeats", said, by, cut, strips);
 }
 
-/** The sections of a run's page. @param {Distributions} found @returns {Node[]} */
-export function distributions(found) {
+/** The sections of a run's page. @param {Distributions} found @param {Link} link @returns {Node[]} */
+export function distributions(found, link) {
   const shaped = found.figures.map((each, place) => ({ each, place })).filter(({ each }) => hasShape(each));
   const flat = found.figures.filter(({ name, min, max }) => min === max && name !== "score" && name !== "cost");
   const same = flat.map((each) => `${(NAMES[each.name] ?? each.name).toLowerCase()} ${worded(each, each.min)}`).join(", ");
-  return [...repeats(found.run_id, found.repeats), ...section("Distributions",
+  return [...repeats(link, found.repeats), ...section("Distributions",
     shaped.length ? h("div", { class: "charts small" }, ...shaped.map(({ each, place }) => drawn(each, place))) : null,
     same ? h("p", { class: "dim" }, `The same for every sample: ${same}.`) : null)];
 }

@@ -1,5 +1,6 @@
 // A benchmark run: its scores, what limits them, and its samples.
 
+import { distributions } from "./distributions.js";
 import { at, figure, h, scrolls, section, svg, unseen, verdicts } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
@@ -9,7 +10,7 @@ import { outcomes } from "./outcomes.js";
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
 /** @typedef {{ about: string, notes: [string, string][], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
- *  settings: [string, [string, string][]][], command: string, request: string | null, files?: string[] }} RunPage */
+ *  settings: [string, [string, string][]][], command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
 /** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
@@ -223,7 +224,7 @@ export function run(page, { samples: listed = samples(page), slices = [], later 
     ...section("Figures over all samples", page.derived.length ? facts(page.derived) : null),
     ...section("Usage", page.facts.length ? facts(page.facts) : null),
     ...section("Samples", ...listed),
-    ...(later === null ? [] : [later]),
+    ...(later !== null ? [later] : page.distributions ? distributions(page.distributions, null) : []),
     ...section("What was sent", page.request ? h("details", {}, h("summary", {}, "The first request, whole"), h("pre", scrolls("Request"), indented(page.request))) : null),
     ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings)),
     ...section("Files", page.files?.length ? files(page.files) : null),

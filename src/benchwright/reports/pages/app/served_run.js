@@ -25,7 +25,7 @@ function ways(id, counts) {
 function later(id, signal) {
   const part = h("div", { class: "later", "aria-busy": "true" }, h("p", { class: "dim" }, "Reading the samples…"));
   get(`/runs/${id}/distributions`, signal).then(
-    (found) => part.replaceChildren(...distributions(found)),
+    (found) => part.replaceChildren(...distributions(found, (sample) => `#/runs/${id}/samples/${sample}`)),
     (error) => { if (error.name !== "AbortError") part.replaceChildren(h("p", { class: "bad-text", role: "alert" }, `The distributions could not be read: ${error.message}`)); },
   ).finally(() => part.setAttribute("aria-busy", "false"));
   return part;
