@@ -36,6 +36,9 @@ ANSWER_QUALIFIED = (
 _NEXT_QUESTION = r"\n[ *#]{0,4}(?:(?:Question|Q|Frage|Pregunta|Вопрос|问题|题目)\s?\d{0,4}\s?[:.](?!\s?\$?[\d.,]{1,20}(?:\n|$))|(?:User|Human)\s?:)"
 _WITH_OPTIONS = r"\n[^\n]{4,300}\?\s?\n\s?\(?A[.):]\s"
 """A question without a label, above its options."""
+_MAY_ASK = r"\n[\s*#>_$']*(?:question|q|frage|pregunta|user|human)"
+_UNPLAIN = r"[^ !#-;=-Z\]^_a-z|}\n]"
+_ASKS = r"\W*q(?:uestion)?\W"
 _GOES_ON = """
 qui que donne de du des par pour avec dans un une yields ergibt von mit für auf zu den dem ein eine por con para una che di per con что на и
     so because and but or the a an of to is are was that which since therefore thus hence as for with in on at by from if when while
@@ -65,6 +68,19 @@ def next_question(text: str) -> int | None:
     return found.start() if found else None
 
 
+def is_plain(text: str) -> bool:
+    """Whether all of a text is read, and as it stands but for emphasis: no reasoning, quotation, markup or next question.
+
+    >>> is_plain("It is **so**.\nYes."), is_plain('"It is so."'), is_plain("Yes.\n\nQuestion: is it?")
+    (True, False, False)
+    """
+    return (
+        _unplain().search(text) is None
+        and _compiled(_ASKS).match(text) is None
+        and ("\n" not in text or ("?" not in text and _compiled(_MAY_ASK).search(text) is None))
+    )
+
+
 def breaks_off(text: str) -> bool:
     """Whether a text of several words ends in the middle of a sentence.
 
@@ -83,6 +99,11 @@ def breaks_off(text: str) -> bool:
 @cache
 def _goes_on() -> frozenset[str]:
     return frozenset(_GOES_ON.split())
+
+
+@cache
+def _unplain() -> re.Pattern[str]:
+    return re.compile(_UNPLAIN)
 
 
 @cache

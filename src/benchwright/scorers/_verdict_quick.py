@@ -1,7 +1,7 @@
-"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it.
+"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it, or end in `The answer is no.`
 
 It gives exactly what the full reader gives: the word that opens a reply decides, unless another verdict, a correction or an
-abstention follows, or the question asks to judge a statement. `Yes, Canberra is the capital of Australia.` takes 9 µs of CPU instead
+abstention follows, or the question asks to judge a statement; the last statement decides, unless the reply knows several cases. `Yes, Canberra is the capital of Australia.` takes 9 µs of CPU instead
 of 256 with the question, and 8 instead of 81 without. `BENCHWRIGHT_PLAIN=1` switches it off.
 """
 
@@ -12,6 +12,8 @@ from functools import cache
 
 from benchwright.core import FAST_PATHS
 from benchwright.scorers._asked import YesNoQuestion
+from benchwright.scorers._conditions import may_depend
+from benchwright.scorers._replies import is_plain
 from benchwright.scorers._triggers import Triggers, words_of
 from benchwright.scorers._verdict_phrases import compiled
 from benchwright.scorers._verdict_words import (
@@ -26,6 +28,8 @@ from benchwright.scorers._verdict_words import (
 )
 
 _LONG = 2_000
+_SHORT = 60
+"""Characters of a reply that may be the name of a class."""
 _WHOLE = {form: word == "yes" for word in ("yes", "no") for form in (word, f"{word}.", f"{word}!")}
 
 
@@ -36,8 +40,12 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     lower = reply.lower()
     if lower in _WHOLE:
         return _WHOLE[lower]
-    if "answer" in lower[:24] and (stated := _stated().fullmatch(lower)):
-        return stated[1] == "yes"
+    if "answer" in lower[-40:]:
+        if stated := _stated().fullmatch(lower):
+            return stated["word"] == "yes"
+        ends = _ends().search(lower, max(0, len(lower) - _SHORT))
+        if ends and is_plain(reply) and not may_depend(lower) and (asked is None or len(lower) > _SHORT):
+            return ends["word"] == "yes"
     if not lower.startswith(("yes", "no")) or (asked is not None and asked.judges):
         return None
     opened = _opened().fullmatch(lower)
@@ -48,10 +56,19 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     return opened["word"] == "yes"
 
 
+_LEAD = r"(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|short) )?answer"
+
+
 @cache
 def _stated() -> re.Pattern[str]:
+    return re.compile(rf"{_LEAD}(?: is|:|: is) (?P<word>yes|no)[.!]?\n?")
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    """The end of the sentence before, and a statement, perhaps in bold."""
     return re.compile(
-        r"(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|short) )?answer(?: is|:|: is) (yes|no)[.!]?\n?"
+        rf"[.!?]\s\n?(?:\*\*)?{_LEAD}(?: is|:|: is|:\*\*) (?P<bold>\*\*)?(?P<word>yes|no)(?(bold)\*\*)[.!]?(?:\*\*)?\n?\Z"
     )
 
 

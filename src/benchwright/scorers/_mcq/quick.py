@@ -1,4 +1,5 @@
-"""A quick path for replies that name one option in plain words: `The answer is B.`, `**B) London**`, `B. London, because …`.
+"""A quick path for replies that name one option in plain words: `The answer is B.`, `**B) London**`, `B. London, because …`; and
+for discussions that end in `Therefore, the correct answer is B.`
 
 It gives exactly what the cascade gives, because nothing in the rest of such a reply can name an option: it contains no other letter by
 itself and no option's text. `The answer is B.` takes 10 µs of CPU instead of 102, a letter with a reason 22 instead of 115.
@@ -12,21 +13,29 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from benchwright.core import FAST_PATHS
+from benchwright.scorers._conditions import may_depend
 from benchwright.scorers._mcq.extraction import Extraction, caseless
 from benchwright.scorers._mcq.sayers import ABSTAINS
 from benchwright.scorers._mcq.statements import DENIAL, REFUTED, VERDICT
+from benchwright.scorers._mcq.texts import LETTER_INSIDE
+from benchwright.scorers._replies import is_plain
 from benchwright.scorers._triggers import may_match
 
 _LONG = 1_000
+_LONGEST = 20_000
+"""Characters of a reply whose end is read, and of an option; views contain them all."""
+_TAIL = 120
+_AFTER = rf"{ABSTAINS}|{REFUTED}|{DENIAL}|{VERDICT}"
+"""What may be said of an option after it is named."""
 
 
 def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
     """The option that a plain reply names; None if the cascade must read it."""
-    if not FAST_PATHS or len(text) > _LONG:
+    if not FAST_PATHS or len(text) > _LONGEST:
         return None
-    found = _shapes().fullmatch(text)
+    found = _shapes().fullmatch(text) if len(text) <= _LONG else None
     if found is None:
-        return None
+        return _ending(text, options)
     letter = found["stated"] or found["opens"]
     if letter not in options:
         return None
@@ -57,6 +66,28 @@ def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
     return Extraction(letter, "pattern", "opening", *found.span("opens"))
 
 
+def _ending(text: str, options: Mapping[str, str]) -> Extraction | None:
+    """The option that the last sentence of a discussion states: nothing follows that could take it back."""
+    if "nswer" not in text[-_TAIL:]:
+        return None
+    found = _ends().search(text, max(0, len(text) - _TAIL))
+    if found is None or found["stated"] not in options or not is_plain(text):
+        return None
+    if not all(map(_has_no_letter, options.values())) or may_depend(text.lower()):
+        return None
+    named = (found["named"] or "").lower()
+    if named and (named != _plain(options[found["stated"]]) or may_match(_AFTER, f" {named}")):
+        return None
+    return Extraction(found["stated"], "pattern", "answer", *found.span("stated"))
+
+
+@lru_cache(maxsize=2_048)
+def _has_no_letter(option: object) -> bool:
+    """Whether no part of an option's text can be taken for a letter, nor a letter for a part of it."""
+    text = str(option).lower()
+    return text.isascii() and len(text) <= _LONGEST and not caseless(LETTER_INSIDE).search(text)
+
+
 @lru_cache(maxsize=2_048)
 def _plain(option: object) -> str | None:
     """The text of an option in lower case, if it is made of words; None if markup may be part of it."""
@@ -72,6 +103,15 @@ def _words() -> re.Pattern[str]:
 @cache
 def _denied() -> re.Pattern[str]:
     return re.compile(r"(?i)[).:]\s(?:wrong|incorrect|false|not|no)\b")
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    """The end of the sentence before, and a statement, perhaps in bold."""
+    return re.compile(
+        r"[.!?]\s\n?(?:\*\*)?(?:(?:So|Thus|Therefore|Hence),? )?(?:[Tt]he )?(?:(?:[Cc]orrect|[Ff]inal|[Bb]est|[Rr]ight) )?[Aa]nswer(?: is|:|:\*\*)"
+        r" (?P<bold>\*\*)?\(?(?P<stated>[A-J])(?:\)?|[).:] (?P<named>[A-Za-z0-9 -]+))(?(bold)\*\*)\.?(?:\*\*)?\n?\Z"
+    )
 
 
 @cache

@@ -63,7 +63,7 @@ _OR = r"[)\]]?,?\s(?:or|nor|and)\s(?:the\s|an?\s)?[(\[]?"
 _BY_ITSELF_BEFORE = r"(?:^|[.,;:!?\n(\[]|(?<![^\W_])(?:is|be|says?))\s?$"
 _BY_ITSELF_AFTER = r"\s?[)\]]?(?:[.,;:!)\]]|\n|$)"
 _OPENING = r"[\s({\[<]{0,4}"
-_LETTER_INSIDE = r"(?<![^\W_])[a-z](?![^\W_])"
+LETTER_INSIDE = r"(?<![^\W_])[a-z](?![^\W_])"
 _LABEL = r"[)\].:]{1,2}\s?"
 """Between a letter and the text of its option."""
 _ARTICLE = r"[\s({\[<]{0,4}(?:(?:the|an?|about|approximately|exactly|equal\sto)\s){0,2}[({\[]?"
@@ -103,7 +103,7 @@ class OptionTexts:
             needle: tuple(by_text[needle]) for needle in sorted(by_text, key=lambda n: (-len(n), n))
         }
         self._firsts = frozenset(needle[0] for needle in self._needles)
-        self._lettered = [needle for needle in self._needles if compiled(_LETTER_INSIDE).search(needle)]
+        self._lettered = [needle for needle in self._needles if compiled(LETTER_INSIDE).search(needle)]
         self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
