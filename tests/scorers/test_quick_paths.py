@@ -9,6 +9,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, strategies as st
@@ -98,6 +99,77 @@ def test_letters_that_are_stated_or_open_a_reply() -> None:
                 read += quickly is not None
                 assert quickly is None or quickly == cascade.read_fully(text, options), (text, options)
     assert read > 3_000
+
+
+def discussions(kind: str, ends: list[str]) -> list[str]:
+    """Sentences of labelled replies, one to four of them with one of the ends."""
+    parts, draw = sentences(kind), Random(kind)
+    return [
+        " ".join(draw.choices(parts, k=1 + number % 4)) + (" " if number % 3 else "\n\n") + end
+        for number in range(600)
+        for end in draw.choices(ends, k=2)
+    ]
+
+
+def test_verdicts_that_the_last_sentence_states() -> None:
+    ends = [
+        "So the answer is no.",
+        "**Answer:** Yes",
+        "Therefore, the final answer is **no**.",
+        "My answer: yes!",
+    ]
+    questions = [one for _, one in labelled("yesno") if isinstance(one, str)]
+    read = 0
+    for number, text in enumerate(discussions("yesno", ends)):
+        for asked in (None, read_question(questions[number % len(questions)])):
+            quickly = _verdict_quick.read_quickly(text, asked)
+            read += quickly is not None
+            assert quickly is None or quickly == _verdicts.read_fully(text, asked), (text, asked)
+    assert read > 500
+
+
+def test_letters_that_the_last_sentence_states() -> None:
+    ends = [
+        "Therefore, the correct answer is B.",
+        "**Answer:** C",
+        "The answer is **A) Paris**.",
+        "Final answer: (D).",
+    ]
+    read = 0
+    for text in discussions("letters", ends):
+        for texts in (OPTIONS, ["2258", "2263", "2281", "not 7"], ["", "", "", ""]):
+            options = dict(zip("ABCD", texts, strict=True))
+            quickly = quick.choose_quickly(text, options)
+            read += quickly is not None
+            assert quickly is None or quickly == cascade.read_fully(text, options), (text, options)
+    assert read > 500
+
+
+def test_numbers_that_the_last_sentence_concludes() -> None:
+    leads = [
+        "So",
+        "Therefore,",
+        "In total,",
+        "The sum of both is",
+        "There are 12 boxes of 3, so",
+        "She has",
+        "Of the 8 cats 3 are old, thus",
+    ]
+    nouns = [
+        "pens.",
+        "dollars altogether.",
+        "of them are left!",
+        "km in 3 hours.",
+        "each, the same as before.",
+    ]
+    ends = [f"{lead} {number} {noun}" for lead in leads for number in ("7", "$18.50") for noun in nouns]
+    read = 0
+    for text in discussions("numbers", ends):
+        quickly = read_quickly(text)
+        read += quickly is not None
+        for mark in (None, ","):
+            assert quickly is None or quickly == reader.read_fully(text, mark), text  # type: ignore[arg-type]
+    assert read > 50
 
 
 def test_sentences_with_one_number() -> None:

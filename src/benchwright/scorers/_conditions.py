@@ -53,7 +53,7 @@ _CONDITION = (
     rf"(?!if\s(?:(?:i|we)\s(?:had|have)\sto|you\s(?:ask|think|look|like)|i'm\s|i\sam\s))(?:{_any(_IF)})"
 )
 """Not `if I had to choose`, which supposes nothing."""
-_TIES = rf"(?<!\w)(?:{_any((*_IF, *_UNLESS, *_ELSE))})(?!\w)"
+TIES = rf"(?<!\w)(?:{_any((*_IF, *_UNLESS, *_ELSE))})(?!\w)"
 _REACH = 200
 """Characters before a value that may tie it to a case, and between two values of one decision."""
 _BETWEEN = 6
@@ -96,7 +96,7 @@ def depends(text: str, values: Iterable[GivenValue], key: Hashable, at: int = -1
 
 def may_depend(lower: str) -> bool:
     """Whether a text in lower case contains a word that ties something to a case; most contain none."""
-    return may_match(_TIES, lower)
+    return may_match(TIES, lower)
 
 
 def _role(text: str, begin: int, one: GivenValue) -> str:

@@ -13,17 +13,21 @@ from fractions import Fraction
 from functools import cache
 
 from benchwright.core import FAST_PATHS
+from benchwright.scorers._conditions import TIES
 from benchwright.scorers._quantity import asides, expressions, passage, results
-from benchwright.scorers._quantity.expressions import Number
+from benchwright.scorers._quantity.expressions import Number, is_year
+from benchwright.scorers._quantity.patterns import caseless
 from benchwright.scorers._quantity.results import ReadNumber
 from benchwright.scorers._quantity.words import scale_pattern, spelled_pattern
-from benchwright.scorers._replies import ANSWER_STEMS, RESULT_STEMS, next_question
+from benchwright.scorers._replies import ANSWER_STEMS, RESULT_STEMS, is_plain, next_question
 from benchwright.scorers._triggers import Triggers, words_of
 
 _SHORT = 60
 """Characters of a whole reply that is read here."""
 _LONG = 400
 """Characters of a text whose sentences are all read from their beginning."""
+_LONGEST = 4_000
+"""Characters of a text whose last sentence is read."""
 _NUMBER = r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,2})?"
 """Nothing that could mean something else: no leading zeros, and too few decimals for a group of three."""
 
@@ -43,12 +47,65 @@ def read_quickly(text: str) -> ReadNumber | None:
         and _doubts().none_in(words_of(text.lower()))
     ):
         return ReadNumber(Number(Fraction(only["number"])), "last_number")
+    if (closing := _closing(text)) is not None:
+        return ReadNumber(Number(Fraction(closing)), "last_number")
     end = text[-_SHORT:]
     kind = "marked" if "####" in end else "boxed" if "\\boxed{" in end and "####" not in text else ""
     if not kind or any(sign in text for sign in _NOT_PLAIN) or next_question(text) is not None:
         return None
     given = (_marked() if kind == "marked" else _boxed()).search(text, max(0, len(text) - _SHORT))
     return ReadNumber(Number(Fraction(given[1])), kind) if given else None
+
+
+def _closing(text: str) -> str | None:
+    """The number that the last sentence concludes, or gives as the total, where no word makes the full reader doubt it."""
+    if text[-1:] not in ".!\n" or len(text) > _LONGEST:
+        return None
+    before = _boundary().match(text, max(0, len(text) - _LONG))
+    if before is None and len(text) > _LONG:
+        return None
+    begin = before.end() if before else 0
+    found = _last_sentence().match(text, begin)
+    if found is None or is_year(found["number"]) or not is_plain(text) or caseless(r"\*\*|[#_]").search(text):
+        return None
+    small, at = text.lower(), found.start("number")
+    if not _doubts().none_in(words_of(small[begin:])) or not _elsewhere().none_in(words_of(small)):
+        return None
+    if text.count(text[begin : found.end("last")]) > 1 or ("a)" in small and "b)" in small):
+        return None
+    line = text.rfind("\n", 0, begin) + 1
+    if text[line] in "-*+ " or caseless(passage._SOURCE).match(small, line) or spelled_pattern().match(small):
+        return None
+    if not text[0].isalpha() or (begin and caseless(passage._REMARK).match(small, begin)):
+        return None
+    lead = found.end("others") if found["others"] else begin
+    cue = caseless(results.CONCLUSION).search(small, max(lead, at - 80), at)
+    if cue is None:
+        is_total = not found["others"] and "=" not in text and caseless(results.SUM).search(small, begin)
+        return found["number"] if is_total and _conclusions().none_in(words_of(small[:begin])) else None
+    if cue[0] == "also" or any(
+        caseless(pattern).search(small, at - 24, at) for pattern in (results.KNOWN, results._OPERATES)
+    ):
+        return None
+    if found["others"]:
+        return (
+            found["number"] if "=" not in text and _is_only_result(small, begin, lead, at, cue[0]) else None
+        )
+    equated = text.find("=", 0, begin)
+    return found["number"] if equated < 0 or _conclusions().none_in(words_of(small[equated:begin])) else None
+
+
+def _is_only_result(small: str, begin: int, lead: int, at: int, cue: str) -> bool:
+    """Whether the last of several numbers of a sentence is concluded from the others: `12 boxes with 3 pens each, so 36 pens`."""
+    return (
+        cue in ("so", "therefore", "thus", "hence")
+        and not caseless(results._PREMISE).match(small, begin)
+        and not caseless(results._TOTAL_AFTER).match(small, lead, at)
+        and not caseless(results._OF_KNOWN).search(small, max(0, at - 24), at)
+        and not caseless(results._COMMENT).match(small[lead:at])
+        and not caseless(results._ROUNDED).fullmatch(small, lead, at)
+        and _beside().none_in(words_of(small[begin:]))
+    )
 
 
 _RULES = {"stated": "stated", "boxed": "boxed"}
@@ -82,6 +139,40 @@ def _sentence() -> re.Pattern[str]:
     return re.compile(
         rf"[A-Z][A-Za-z ,']*[ ]\$?(?P<number>{_NUMBER})(?:[ ][a-z][A-Za-z ,']*(?<=[a-z])[.!]|[.!]?)\n?"
     )
+
+
+@cache
+def _boundary() -> re.Pattern[str]:
+    """Up to the last sentence."""
+    return re.compile(r"(?s:.*)[.!?]\s\s?(?=[A-Z])")
+
+
+@cache
+def _last_sentence() -> re.Pattern[str]:
+    """One sentence in plain letters with numbers."""
+    words = "[A-Za-z ,']*"
+    return re.compile(
+        rf"(?P<last>[A-Z]{words}(?:(?<=[ ])\$?(?P<others>{_NUMBER})(?=[ ,][^0-9]*[0-9]){words})*"
+        rf"(?<=[ ])\$?(?P<number>{_NUMBER})(?:[ ][a-z]{words}(?<=[a-z]))?)[.!]\n?\Z"
+    )
+
+
+@cache
+def _elsewhere() -> Triggers:
+    """The words of any sentence by which the full reader takes something else than the number of the last one."""
+    patterns = (TIES, passage._CHECK, passage._REFUSES)
+    return Triggers(patterns, (*ANSWER_STEMS, *RESULT_STEMS, "depend"))
+
+
+@cache
+def _conclusions() -> Triggers:
+    return Triggers((results.CONCLUSION,))
+
+
+@cache
+def _beside() -> Triggers:
+    """The words by which it takes one of several numbers of a sentence for a reason, a name or another result."""
+    return Triggers((results._REASON, results._SHARE, asides._NAMED, asides._EXAMPLE, r"(?<!\w)same(?!\w)"))
 
 
 @cache

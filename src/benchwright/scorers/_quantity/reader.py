@@ -27,6 +27,7 @@ from benchwright.scorers._quantity.results import (
     CONCLUSION,
     KNOWN,
     POINTER,
+    SUM,
     ReadNumber,
     Results,
     same,
@@ -86,7 +87,6 @@ _FINAL = r"(?<!\w)(?:final|finally|total|altogether|in\sall|in\sthe\send|left\sw
 """In a sentence that ends a calculation."""
 _LIST = r"(?:[-*•+]\s|\d{1,2}[.)]\s|[^\W\d][^\n:=]{0,40}:\s)"
 _ITEM = r"\s{0,3}[-*•+]\s"
-_SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)"
 _ADDS = r"(?<!\w)(?:also|too|as\swell|another|auch|weitere|aussi|également|también|además|тоже|также)(?!\w)"
 """Says that a number comes on top of others."""
 _DIRECTLY = (
@@ -404,7 +404,7 @@ class _Reader:
             or (passage.depends() and not self._passage.search(CONCLUSION, begin, last.start))
         ):
             return ReadNumber(None, "declined")
-        if passage.parts() and not self._passage.search(_SUM, begin, last.start):
+        if passage.parts() and not self._passage.search(SUM, begin, last.start):
             return ReadNumber(None, "several")
         inside = passage.usable(begin, begin + SPAN) or [last]
         inside = [one for one in inside if one.start <= last.start]
@@ -456,7 +456,7 @@ class _Reader:
         start = text.rfind("\n", 0, last.start) + 1
         above = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
         if not all(caseless(_ITEM).match(text, at) for at in (start, above)) or self._passage.search(
-            _SUM, start, self._passage.line_end(last.end)
+            SUM, start, self._passage.line_end(last.end)
         ):
             return False
         result = self._results.equated(start)
@@ -492,7 +492,7 @@ class _Reader:
             return True
         line = text[text.rfind("\n", 0, begin + 1) + 1 : passage.line_end(inside[-1].end)]
         sentence = text[begin : passage.line_end(inside[-1].end)]
-        return len(line.split()) <= _FEW or "=" in sentence or caseless(_SUM).search(sentence) is not None
+        return len(line.split()) <= _FEW or "=" in sentence or caseless(SUM).search(sentence) is not None
 
     def _follows(self, number: Number, equated: Expression) -> bool:
         """Whether a number follows from the last result in one step: it rounds it, or combines it with another number."""
@@ -595,7 +595,7 @@ class _Reader:
             return True
         start = text.rfind("\n", 0, last.start) + 1
         line = text[max(start, last.start - 400) : passage.line_end(last.end)]
-        if "=" in line or caseless(_SUM).search(line):
+        if "=" in line or caseless(SUM).search(line):
             return False
         if caseless(_LIST).match(line.lstrip()):
             label = line.partition(":")[0] + " "

@@ -47,6 +47,8 @@ _RESULT = (
     r"|получа(?:ется|ем|ют)|получим|выходит|оста(?:лось|лось|ётся|ется|нется|лись)|равно|равен|равна)(?!\w)|,\s(?:making|giving|leaving)\s"
 )
 """What stands before a result, next to the words for a conclusion."""
+SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)"
+"""In a sentence that gives a total or what is left."""
 _IS = r"\s(?:makes?|gives?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
 _TOTAL_AFTER = rf"(?:\s[^\W\d_]+){{0,3}}?\s(?:{_TOTAL}|total|remain(?:s|ed|ing)?|left|needed|required|übrig|nötig|ergib(?:t|en)|ergeben|macht)(?!\w)"
 _AND = r"(?<!\w)(?:and|und|et|y|и|e|or|oder|ou|o|или)(?!\w)"
