@@ -39,9 +39,9 @@ from benchwright.stats import (
     RowSums,
     ScoreAccumulator,
     ScoreSummary,
-    answers_summary,
     compare_groups,
     holm,
+    singles_summary,
 )
 from benchwright.store import RunRecord, Store, labels_of as labels_of, value_in as value_in
 
@@ -231,8 +231,7 @@ def _corrected(
 def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes | None], Sequence[bytes]]]:
     samples = source.rows_scored()
     while block := list(islice(samples, _BLOCK)):
-        hashes, rows, records = zip(*block, strict=True)
-        yield hashes, rows, records
+        yield [each[0] for each in block], [each[1] for each in block], [each[2] for each in block]
 
 
 class _Samples:
@@ -259,9 +258,11 @@ class _Samples:
             self.failed.extend([given is None for given in scores])
         else:
             self.failed.extend(bytes(len(values)))
-        if not set(map(type, values)) <= _NUMBERS:
-            values = [value if type(value) in _NUMBERS else _NAN for value in values]
-        self.values.extend(values)
+        try:
+            numbers = array("d", values)
+        except TypeError:
+            numbers = array("d", [value if type(value) in _NUMBERS else _NAN for value in values])
+        self.values.extend(numbers)
 
     def _plain(self, records: Sequence[bytes]) -> list[Any] | None:
         """The values, read alone, in a third of the time; None if a sample failed or a record needs a patient reader."""
@@ -355,27 +356,25 @@ class _GroupSums:
 
     def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, ScoreSummary | None]:
         """The sums and the summary of some samples. Those without a value count as nothing."""
-        ones, zeros = values.count(1.0), values.count(0.0)
-        known_answers = self._once and not self._origin and ones + zeros > 0
-        if known_answers and ones + zeros + sum(map(isnan, values)) == len(values):  # a count says it all
-            return RowSums.of_answers(ones, zeros), answers_summary(ones, zeros, share=self._share)
-        if any(map(isnan, values)):
+        if isnan(sum(values)):
             known = [value == value for value in values]
             values = array("d", compress(values, known))
             clusters = array("i", compress(clusters, known))
         if not values:
             return RowSums(), None
-        if not self._once:  # the values of a row must follow each other
-            order = sorted(range(len(values)), key=clusters.__getitem__)
-            values = array("d", map(values.__getitem__, order))
-            clusters = array("i", map(clusters.__getitem__, order))
+        if self._once:
+            ones, zeros = values.count(1.0), values.count(0.0)
+            summary = singles_summary(ones, zeros, values, share=self._share)
+            if not self._origin and ones + zeros == len(values):  # a count says it all
+                return RowSums.of_answers(ones, zeros), summary
+            return RowSums.of(values, None, self._origin), summary
+        order = sorted(range(len(values)), key=clusters.__getitem__)  # the values of a row must follow each other
+        values = array("d", map(values.__getitem__, order))
+        clusters = array("i", map(clusters.__getitem__, order))
         scores = ScoreAccumulator(share=self._share)
         for start in range(0, len(values), _BLOCK):
-            part = values[start : start + _BLOCK]
-            scores.extend(
-                part, range(start, start + len(part)) if self._once else clusters[start : start + _BLOCK]
-            )
-        return RowSums.of(values, None if self._once else clusters, self._origin), scores.summary()
+            scores.extend(values[start : start + _BLOCK], clusters[start : start + _BLOCK])
+        return RowSums.of(values, clusters, self._origin), scores.summary()
 
 
 class _Groups(Struct):
@@ -413,7 +412,7 @@ class _Labels:
         """Add the rows of some samples."""
         values = self._values(rows)
         if self._numbers is not None:
-            self._numbers.extend(map(self._number, values))
+            self._numbers.extend(self._plain_numbers(values) or map(self._number, values))
             return
         codes = self._codes
         if set(map(type, values)) == {str}:
@@ -479,6 +478,15 @@ class _Labels:
         numbers = [self._number(value) for value in values]
         self._numbers = array("d", map(numbers.__getitem__, self._of_samples))
         self._of_samples = array("i")
+
+    @staticmethod
+    def _plain_numbers(values: Sequence[Any]) -> array[float] | None:
+        """The numbers of a block that has nothing else."""
+        if set(map(type, values)) <= {int, float}:
+            with suppress(OverflowError):
+                numbers = array("d", values)
+                return numbers if all(map(isfinite, numbers)) else None
+        return None
 
     def _number(self, value: Any) -> float:
         if value is UNSET or value is None or value == "":

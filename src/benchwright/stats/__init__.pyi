@@ -1,7 +1,7 @@
 from benchwright.stats._accumulator import (
     ScoreAccumulator as ScoreAccumulator,
     ScoreSummary as ScoreSummary,
-    answers_summary as answers_summary,
+    singles_summary as singles_summary,
 )
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from itertools import islice
 from math import fsum, inf, isfinite, sqrt
-from operator import eq
+from operator import eq, mul
 from typing import NoReturn
 
 from msgspec import Struct
@@ -95,18 +95,36 @@ class _Spread(Struct, frozen=True):
         )
 
 
-def answers_summary(ones: int, zeros: int, *, share: bool = True) -> ScoreSummary:
-    """The summary of so many ones and zeros, each of another cluster: that of a `ScoreAccumulator`, without looking at them.
+def singles_summary(
+    ones: int, zeros: int, values: Sequence[float] | None = None, *, share: bool = True
+) -> ScoreSummary:
+    """The summary of so many ones and zeros, each of another cluster; `values`: all of them, if some are neither. It is that of a
+    `ScoreAccumulator`, except for the last digits of squares and cubes, in a third of the time, or without looking at the values.
 
-    >>> round(answers_summary(3, 1).mean, 2)
-    0.75
+    >>> round(singles_summary(3, 1).mean, 2), round(singles_summary(1, 0, [0.5, 0.75, 1.0]).mean, 2)
+    (0.75, 0.75)
     """
+    if values is not None and ones + zeros < len(values):
+        return _of_singles(values, share)
     n = ones + zeros
     mean, squares = ones / n, ones * zeros / n
     third = ones / n - 3 * mean * squares / n - mean * mean * mean
     stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
     ends = (float(not zeros), float(ones > 0))
     return _Spread(n, mean, squares, stderr, float(n), third, n, True, ends, share).summary()
+
+
+def _of_singles(values: Sequence[float], share: bool) -> ScoreSummary:
+    n, ends = len(values), (float(min(values)), float(max(values)))
+    total = fsum(values) if -LARGEST < ends[0] and ends[1] < LARGEST else inf
+    if not isfinite(total):
+        _refuse(next(value for value in values if not fit((value,))))
+    mean = min(max(total / n, ends[0]), ends[1])
+    apart = [value - mean for value in values]
+    squared = list(map(mul, apart, apart))
+    squares, third = sum(squared), sum(map(mul, squared, apart)) / n
+    stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
+    return _Spread(n, mean, squares, stderr, float(n), third, n, False, ends, share).summary()
 
 
 LARGEST = 1e150

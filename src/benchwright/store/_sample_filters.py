@@ -167,10 +167,12 @@ def facet_and_values(record: bytes) -> tuple[str, dict[str, float]]:
 
 
 def _facet(fields: dict[str, Any]) -> str:
-    scores = fields.get("scores")
-    return _facet_text(
-        str(fields["outcome"]), verdict_of(scores) or "", scores is not None, "error" in fields
-    )
+    return facet_text(fields["outcome"], fields.get("scores"), "error" in fields)
+
+
+def facet_text(outcome: object, scores: dict[str, Any] | None, error: bool) -> str:
+    """The facet of a score with this outcome, these scores, and an error or none, in its form in an index."""
+    return _facet_text(str(outcome), verdict_of(scores) or "", scores is not None, error)
 
 
 @lru_cache  # there are a few dozen, unless records are damaged

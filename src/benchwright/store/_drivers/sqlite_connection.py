@@ -14,6 +14,8 @@ PATIENCE_S = 10
 """How long to wait for others that use the database."""
 _BULK_KIB = 64_000
 """Memory for the rows of a large transaction, because an index has another order than the rows."""
+_USUAL_KIB = 2_000
+"""Memory for pages at other times, as SQLite has it. A server keeps several connections for as long as it runs."""
 DIALECT = Dialect(
     words={
         "bytes": "BLOB",
@@ -33,7 +35,7 @@ DIALECT = Dialect(
 class SqliteConnection:
     """Statements go to SQLite's own methods, without a call in between."""
 
-    __slots__ = ("_durable", "_lost", "_raw", "dialect", "errors", "execute", "executemany", "place")
+    __slots__ = ("_bulk", "_durable", "_lost", "_raw", "dialect", "errors", "execute", "executemany", "place")
 
     execute: Callable[..., Any]
     executemany: Callable[..., Any]
@@ -43,7 +45,7 @@ class SqliteConnection:
     ) -> None:
         self._raw = raw
         self._lost = lost
-        self._durable = False
+        self._bulk = self._durable = False
         self.place = place
         self.dialect = DIALECT
         self.errors: tuple[type[Exception], ...] = (sqlite3.Error,)
@@ -54,26 +56,30 @@ class SqliteConnection:
         """Take the lock at once: a transaction that reads first could not take it later, if another has written meanwhile."""
         if bulk:
             self.execute(f"PRAGMA cache_size = -{_BULK_KIB}")
+            self._bulk = True
         if durable:
             self.execute("PRAGMA synchronous = FULL")
             self._durable = True
         try:
             self.execute("BEGIN IMMEDIATE")
         except BaseException:
-            self._no_longer_durable()
+            self._as_usual()
             raise
 
     def commit(self) -> None:
         """Commit, also where the transaction was durable."""
         self._raw.commit()
-        self._no_longer_durable()
+        self._as_usual()
 
     def rollback(self) -> None:
         """Undo; nothing happens if a full disk has already ended the transaction."""
         self._raw.rollback()
-        self._no_longer_durable()
+        self._as_usual()
 
-    def _no_longer_durable(self) -> None:
+    def _as_usual(self) -> None:
+        if self._bulk:
+            self._bulk = False
+            self.execute(f"PRAGMA cache_size = -{_USUAL_KIB}")
         if self._durable:
             self._durable = False
             self.execute("PRAGMA synchronous = NORMAL")
