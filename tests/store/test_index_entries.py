@@ -45,7 +45,9 @@ def test_facets_and_metrics_together_are_those_one_by_one(records: list[bytes], 
 
 @pytest.mark.parametrize("figure", REPLY_FIGURES)
 @given(samples=st.lists(st.tuples(RECORDS, REPLIES), max_size=8))
-def test_figures_of_replies_together_are_those_one_by_one(figure: str, samples: list[tuple[Any, Any]]) -> None:
+def test_figures_of_replies_together_are_those_one_by_one(
+    figure: str, samples: list[tuple[Any, Any]]
+) -> None:
     name = SampleOrder(figure).indexed_as or ""
     records, replies = [one for one, _ in samples], [other for _, other in samples]
     found = [value for _, value in index_entries(records, name, replies)]

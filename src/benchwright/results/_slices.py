@@ -368,7 +368,9 @@ class _GroupSums:
             if not self._origin and ones + zeros == len(values):  # a count says it all
                 return RowSums.of_answers(ones, zeros), summary
             return RowSums.of(values, None, self._origin), summary
-        order = sorted(range(len(values)), key=clusters.__getitem__)  # the values of a row must follow each other
+        order = sorted(
+            range(len(values)), key=clusters.__getitem__
+        )  # the values of a row must follow each other
         values = array("d", map(values.__getitem__, order))
         clusters = array("i", map(clusters.__getitem__, order))
         scores = ScoreAccumulator(share=self._share)

@@ -116,7 +116,7 @@ def singles_summary(
 
 def _of_singles(values: Sequence[float], share: bool) -> ScoreSummary:
     n, ends = len(values), (float(min(values)), float(max(values)))
-    total = fsum(values) if -LARGEST < ends[0] and ends[1] < LARGEST else inf
+    total = fsum(values) if ends[0] > -LARGEST and ends[1] < LARGEST else inf
     if not isfinite(total):
         _refuse(next(value for value in values if not fit((value,))))
     mean = min(max(total / n, ends[0]), ends[1])

@@ -17,7 +17,7 @@ from benchwright.store._sample_filters import REPLY_FIGURES, facet_and_values, f
 
 _BLOCK = 500
 """Scores that are decoded together: they stay in the processor's cache, and other threads wait a millisecond at most."""
-_NUMBERS = frozenset({bool, int, float})
+_NUMBERS: frozenset[Any] = frozenset({bool, int, float})
 _DAMAGED = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
 
 
@@ -28,7 +28,9 @@ def index_entries(
     if replies is None or name is None:
         return _facets_and_values(records, name)
     values = _values_of_replies(records, replies, name)
-    return ((facet, value) for (facet, _), value in zip(_facets_and_values(records, None), values, strict=True))
+    return (
+        (facet, value) for (facet, _), value in zip(_facets_and_values(records, None), values, strict=True)
+    )
 
 
 def _facets_and_values(records: Sequence[bytes], name: str | None) -> Iterator[tuple[str, float | None]]:
@@ -114,14 +116,13 @@ def _decoder(name: str | None) -> Callable[[bytes], list[Any]] | None:
     if name != "correct":
         fields.append(("value", Any, UNSET))
     try:
-        scores = msgspec.defstruct("Scores", fields, rename={"value": name or ""}, gc=False)
+        scores: Any = msgspec.defstruct("Scores", fields, rename={"value": name or ""}, gc=False)
     except ValueError:
         return None
     if name == "correct":
         scores.value = property(lambda each: each.correct)
     parts: list[Any] = [("outcome", str), ("scores", scores), ("error", Any, UNSET)]
     keys = {part[0]: SampleRecord.key(part[0]) for part in parts}
-    decode: Callable[[bytes], list[Any]] = msgspec.json.Decoder(
-        list[msgspec.defstruct("Score", parts, rename=keys, gc=False)]
-    ).decode
+    score: Any = msgspec.defstruct("Score", parts, rename=keys, gc=False)
+    decode: Callable[[bytes], list[Any]] = msgspec.json.Decoder(list[score]).decode
     return decode
