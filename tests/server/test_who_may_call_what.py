@@ -85,9 +85,9 @@ def _asking(folder: Path, *, open_reads: bool = False) -> Iterator[Asking]:
     ):
         asking = Asking(address, state.keys)
         people = People(Workspace(folder))
-        asking.reader = people.add("reader", read_only=True).token
-        asking.writer = people.add("writer", read_only=False).token
-        asking.gone = people.add("gone", read_only=False).token
+        asking.reader = people.add("reader", read_only=True)
+        asking.writer = people.add("writer", read_only=False)
+        asking.gone = people.add("gone", read_only=False)
         asking.tab_of_gone = state.keys.exchange(asking.gone).token
         people.remove("gone")
         assert asking("POST", "/runs", {"workflow_name": "w"}, asking.token).status == 200

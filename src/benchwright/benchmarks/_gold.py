@@ -194,10 +194,12 @@ class _Trial:
         from benchwright.scorers import ScorerInput
 
         spec, key = self._spec, None
-        for response, metadata, conversation in self._strategy.gold(scanned, target):
-            sample = ScorerInput(response, target, metadata, config=spec.config, ask=self._refuse)
-            if conversation is not None:
-                sample.conversation, sample.turn_index = conversation, 0
+        for answer in self._strategy.gold(scanned, target):
+            sample = ScorerInput(
+                answer.response, target, answer.metadata, config=spec.config, ask=self._refuse
+            )
+            if answer.conversation is not None:
+                sample.conversation, sample.turn_index = answer.conversation, answer.turn_index
             result = _finished(spec.score(sample))
             if self._judge_called:  # and the scorer caught the error; one try shows a sample's questions
                 return None, False

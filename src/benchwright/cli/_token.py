@@ -36,14 +36,14 @@ def execute(arguments: Namespace, output: Output) -> int:
     if arguments.read_only and arguments.act != "add":
         raise UsageError("--read-only belongs to token add")
     if arguments.act == "add":
-        made = people.add(name, read_only=arguments.read_only)
+        token = people.add(name, read_only=arguments.read_only)
         if output.as_json:
-            output.json({"name": made.name, "token": made.token, "read_only": made.read_only})
+            output.json({"name": name, "token": token, "read_only": arguments.read_only})
             return 0
-        output.line(f"token of {made.name}: {made.token}")
+        output.line(f"token of {name}: {token}")
         output.note(
             "it is not shown again, and the workspace keeps only its hash. It "
-            + ("reads and changes nothing" if made.read_only else "can change everything")
+            + ("reads and changes nothing" if arguments.read_only else "can change everything")
             + "; enter it in the pages, or send it as: Authorization: Bearer TOKEN"
         )
     elif arguments.act == "rm":

@@ -10,20 +10,9 @@ from collections.abc import Hashable, Iterable
 from functools import cache
 from itertools import pairwise
 from re import IGNORECASE, Pattern, compile as compile_pattern
-from typing import NamedTuple
 
-from benchwright.scorers._replies import listed
+from benchwright.scorers._replies import Span, listed
 from benchwright.scorers._triggers import may_match
-
-
-class GivenValue(NamedTuple):
-    """A value that a text names."""
-
-    start: int
-    end: int
-    key: Hashable
-    """What makes two of them the same."""
-
 
 _IF = listed(
     "if when whenever provided provided_that providing as_long_as assuming in_case only_if given_that where"
@@ -62,7 +51,7 @@ _VALUES = 200
 """Values of a text, from its end, that are looked at."""
 
 
-def depends(text: str, values: Iterable[GivenValue], key: Hashable, at: int = -1) -> bool:
+def depends(text: str, values: Iterable[Span[Hashable]], key: Hashable, at: int = -1) -> bool:
     """Whether a text gives a value only for one of several cases.
 
     Args:
@@ -72,25 +61,25 @@ def depends(text: str, values: Iterable[GivenValue], key: Hashable, at: int = -1
         at: its place; -1: it is not known, so that it counts where it is tied to no case.
 
     >>> text = "5 if it is cold, 6 otherwise"
-    >>> depends(text, [GivenValue(0, 1, 5), GivenValue(17, 18, 6)], 5)
+    >>> depends(text, [Span(0, 1, 5), Span(17, 18, 6)], 5)
     True
     """
     given = [*values][-_VALUES:]
-    if len({one.key for one in given}) < 2:
+    if len({one.value for one in given}) < 2:
         return False
-    roles = [_role(text, before.end, one) for before, one in pairwise([GivenValue(0, 0, None), *given])]
+    roles = [_role(text, before.end, one) for before, one in pairwise([Span(0, 0, None), *given])]
     tied = [
         (one.start, _sentence_end(text, other.end))
         for number, one in enumerate(given)
         if roles[number] in ("if", "unless")
         for step, other in enumerate(given[number + 1 : number + 1 + _BETWEEN], number + 1)
-        if one.key != other.key and key in (one.key, other.key) and other.start - one.end <= _REACH
+        if one.value != other.value and key in (one.value, other.value) and other.start - one.end <= _REACH
         and roles[step] in (("then", "else", "if") if roles[number] == "unless" else ("if", "else"))
     ]  # fmt: skip
     if at >= 0:
         return any(start <= at < end for start, end in tied)
     return bool(tied) and all(
-        any(start <= one.start < end for start, end in tied) for one in given if one.key == key
+        any(start <= one.start < end for start, end in tied) for one in given if one.value == key
     )
 
 
@@ -99,7 +88,7 @@ def may_depend(lower: str) -> bool:
     return may_match(TIES, lower)
 
 
-def _role(text: str, begin: int, one: GivenValue) -> str:
+def _role(text: str, begin: int, one: Span[Hashable]) -> str:
     """The case that a value is tied to: by a condition, as an exception, for all other cases, or none."""
     after = _after().match(text, one.end)
     if after is not None:

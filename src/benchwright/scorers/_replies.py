@@ -6,6 +6,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Generic, NamedTuple, TypeVar
+
+_Value = TypeVar("_Value", covariant=True)
+
+
+class Span(NamedTuple, Generic[_Value]):
+    """A place in a text, and what is said there."""
+
+    start: int
+    end: int
+    value: _Value
+    """What makes two of them the same."""
+
 
 ANSWER_ELSEWHERE = (
     r"antwort|r[ée]ponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|odpověď|svar(?:et)?|vastaus|cevap|jawaban|válasz|răspuns(?:ul)?"

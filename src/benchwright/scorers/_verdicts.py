@@ -11,9 +11,9 @@ import json
 import re
 
 from benchwright.scorers._asked import YesNoQuestion, content, leaves_open, read_question, signed
-from benchwright.scorers._conditions import GivenValue, depends, may_depend
+from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
-from benchwright.scorers._replies import breaks_off, listed, next_question
+from benchwright.scorers._replies import Span, breaks_off, listed, next_question
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._triggers import may_match
 from benchwright.scorers._verdict_answers import AnswerClauses
@@ -250,9 +250,7 @@ def _by_case(text: str, yes: bool, at: int = -1) -> bool:
     if not may_depend(text):
         return False
     found = compiled(_WORDS).finditer(text)
-    return depends(
-        text, (GivenValue(one.start(), one.end(), one["yes"] is not None) for one in found), yes, at
-    )
+    return depends(text, (Span(one.start(), one.end(), one["yes"] is not None) for one in found), yes, at)
 
 
 def _decides(one: SpottedVerdict) -> bool:

@@ -16,7 +16,7 @@ from enum import IntEnum
 import msgspec
 from msgspec import Struct
 
-from benchwright.core import HidesFields, NotFoundError, UsageError, clause, rfc3339, suggest
+from benchwright.core import NotFoundError, UsageError, clause, rfc3339, suggest
 from benchwright.store import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
@@ -55,19 +55,6 @@ class Person(Struct, frozen=True):
         return hmac.compare_digest(self.digest, _digest(token))
 
 
-class NewToken(HidesFields, Struct, frozen=True):
-    """A token that was just made; it is shown once."""
-
-    hidden = ("token",)
-
-    name: str
-    """Whose it is."""
-    token: str
-    """The token."""
-    read_only: bool
-    """Whether it only reads."""
-
-
 class People:
     """The named tokens of one workspace. A server sees a token that is added or taken away at once."""
 
@@ -100,8 +87,8 @@ class People:
             return self.listed()
         return ()
 
-    def add(self, name: str, *, read_only: bool) -> NewToken:
-        """Make a token. UsageError for a name that is taken or cannot be one."""
+    def add(self, name: str, *, read_only: bool) -> str:
+        """Make a token, which is shown once. UsageError for a name that is taken or cannot be one."""
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name!r} is not a name for a token; use up to 64 letters, digits and . _ @ -, such as ann"
@@ -114,7 +101,7 @@ class People:
                     f"{name} has a token already; take it away first: benchwright token rm {name}"
                 )
             self._write((*known, Person(name, read_only, _digest(token), rfc3339(time.time()))))
-        return NewToken(name, token, read_only)
+        return token
 
     def remove(self, name: str) -> None:
         """Take a token away. NotFoundError if nobody has that name."""

@@ -3,10 +3,8 @@ driver opens the database, executes them, and tells where its dialect differs.""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
-
-from msgspec import Struct
 
 from benchwright.store._records import Recovered, StoreError
 from benchwright.store._workspace import Workspace
@@ -14,15 +12,6 @@ from benchwright.store._workspace import Workspace
 Row: TypeAlias = tuple[Any, ...]
 Access: TypeAlias = Literal["read", "write", "append"]
 """What a connection is for. One that appends writes many rows, and its owner calls `Driver.tidy` in a thread now and then."""
-
-
-class Dialect(Struct, frozen=True):
-    """Where a database differs. The rest of its SQL is that of every other."""
-
-    words: dict[str, str]
-    """What stands for the words in braces in the schema, such as `{bytes}`."""
-    as_blob: Callable[[bytes], object] = bytes
-    """Turns bytes into the form that is bound fastest; for rows that are written by the thousand."""
 
 
 class Cursor(Protocol):
@@ -49,7 +38,10 @@ class Connection(Protocol):
 
     place: str
     """Identifies the database in this process. It contains no password."""
-    dialect: Dialect
+    words: Mapping[str, str]
+    """What stands for the words in braces in the schema, such as `{bytes}`: where its SQL differs from that of others."""
+    as_blob: Callable[[bytes], object]
+    """Turns bytes into the form that is bound fastest; for rows that are written by the thousand."""
     errors: tuple[type[Exception], ...]
     """Exceptions of the database."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -44,17 +44,6 @@ class RowPlan(Struct, frozen=True):
     """Number of user turns in the row, if it exceeds `max_turns`."""
     reread: bool = False
     """Whether its target is the text of one candidate and the index or letter of another."""
-
-
-class GoldTry(NamedTuple):
-    """A right answer, as the scorer would see it."""
-
-    response: str
-    """The text to score."""
-    metadata: dict[str, Any]
-    """The row, with what the strategy adds."""
-    conversation: list[JsonObject] | None = None
-    """All messages, of a conversation."""
 
 
 class Answer(Struct):
@@ -145,13 +134,13 @@ class Strategy(ABC):
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
         """Ask the model and read the answer. A row that cannot be used is returned as skipped."""
 
-    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[Answer]:
         """Right answers to try on the scorer; one of them must score as right.
 
         A target is tried in the forms that a model would write: an index also as a letter, a list item by item.
         """
         for response in spellings(target):
-            yield GoldTry(response, dict(scanned.row))
+            yield Answer(None, response, dict(scanned.row))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
         """One message for each field that requests need and no row has; see `fields_without_column`."""

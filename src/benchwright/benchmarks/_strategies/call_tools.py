@@ -17,7 +17,6 @@ from benchwright.benchmarks._requests import completions_request, conversation_r
 from benchwright.benchmarks._strategies.base import (
     Answer,
     Asking,
-    GoldTry,
     RowPlan,
     Strategy,
     size_of,
@@ -102,7 +101,7 @@ class CallTools(Strategy):
                     break
         return self._answer(row, dialogue, replies)
 
-    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[Answer]:
         """The expected calls themselves. For several turns, the author of the benchmark must try them; texts in other languages
         than Python cannot be made from them."""
         task = self._task(scanned.row)
@@ -112,7 +111,7 @@ class CallTools(Strategy):
         functions = [function_document(item) for item in task.functions]
         for brief in (False, True):
             calls = gold_calls(target, functions, native=native, brief=brief)
-            yield GoldTry(calls_text(calls), self._seen(scanned.row, task, calls=calls))
+            yield Answer(None, calls_text(calls), self._seen(scanned.row, task, calls=calls))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
         """Fields that the prompt reads, and the column with the functions."""

@@ -11,7 +11,6 @@ from benchwright.benchmarks._requests import conversation_request, open_conversa
 from benchwright.benchmarks._strategies.base import (
     Answer,
     Asking,
-    GoldTry,
     RowPlan,
     Strategy,
     size_of,
@@ -98,11 +97,13 @@ class Converse(Strategy):
             usage=tokens_of(replies),
         )
 
-    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[Answer]:
         """The target as the reply to the first turn."""
-        for response, row, _ in super().gold(scanned, target):
+        for answer in super().gold(scanned, target):
             first: JsonObject = {"role": "user", "content": scanned.prompt.text}
-            yield GoldTry(response, row, [first, {"role": "assistant", "content": response}])
+            answer.conversation = [first, {"role": "assistant", "content": answer.response}]
+            answer.turn_index = 0
+            yield answer
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
         """Fields that the prompt reads, and the column with the turns."""

@@ -11,7 +11,6 @@ from benchwright.benchmarks._requests import choice_request
 from benchwright.benchmarks._strategies.base import (
     Answer,
     Asking,
-    GoldTry,
     RowPlan,
     Strategy,
     size_of,
@@ -102,10 +101,10 @@ class Rank(Strategy):
         extra = {name.removeprefix("_"): value for name, value in ranking.items()}
         return Answer(replies[best], choices[best], {**row, **ranking}, extra=extra, usage=tokens_of(replies))
 
-    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[Answer]:
         """Each candidate as the likeliest in turn: at least one must score as right."""
         for best, choice in enumerate(scanned.choices):
-            yield GoldTry(choice, row_with_best(scanned, best))
+            yield Answer(None, choice, row_with_best(scanned, best))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
         """Fields that the prompt reads, and the column with the candidates."""

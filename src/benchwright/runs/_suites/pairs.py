@@ -58,15 +58,6 @@ class Pairs(Struct, frozen=True):
     """The name that the runs record; None for one target on one model, which is no suite."""
 
 
-class _Dataset(Struct, frozen=True):
-    """One benchmark of one entry."""
-
-    label: str
-    target: Target
-    folder: Path
-    run: Mapping[str, Any]
-
-
 def plan_pairs(
     suite: Suite,
     options: RunOptions,
@@ -86,7 +77,7 @@ def plan_pairs(
     notes = list(suite.notes)
     labels: dict[str, bytes] = {}
     datasets = [
-        [_named(found, labels, entry.where, notes) for found in _found(suite, entry, options, config, cwd)]
+        [_named(*found, labels, notes) for found in _found(suite, entry, options, config, cwd)]
         for entry in suite.datasets
     ]
     models, matched = _models(suite, options, notes)
@@ -96,12 +87,12 @@ def plan_pairs(
         for place, found in enumerate(datasets):
             if matched and suite.pairs is not None and (number, place) not in suite.pairs:
                 continue
-            for dataset in found:
+            for dataset, target in found:
                 plan = _plan(
-                    label, model, dataset, suite, options, config,
+                    label, model, dataset, target, suite, options, config,
                     called=name, scripted=endpoint is not None, ask_server=ask_server,
                 )  # fmt: skip
-                pairs.setdefault(_same(plan), PairTask(plan[0], dataset.label, plan[1]))
+                pairs.setdefault(_same(plan), PairTask(plan[0], dataset.name or "", plan[1]))
     if not pairs:
         raise ConfigError(
             f"{suite.path}: no model is paired with a dataset; correct model_dataset_combinations"
@@ -151,8 +142,8 @@ def _identity(model: SuiteModel) -> Any:
 
 def _found(
     suite: Suite, entry: SuiteDataset, options: RunOptions, config: ConfigFile | None, cwd: Path
-) -> list[_Dataset]:
-    """Load the benchmarks that one entry names. Errors name the entry."""
+) -> list[tuple[SuiteDataset, Target]]:
+    """Load the benchmarks that one entry names, each with an entry of its own. Errors name the entry."""
     try:
         targets = _targets(suite, entry, options, config, cwd)
     except BenchwrightError as error:
@@ -160,15 +151,18 @@ def _found(
     folder = entry.folder if targets[0].definition["kind"] == QUESTIONS else cwd
     several = len(targets) > 1
     return [
-        _Dataset(
-            target.spec.key
-            if entry.name is None
-            else f"{entry.name}-{target.spec.key}"
-            if several
-            else entry.name,
+        (
+            replace(
+                entry,
+                name=target.spec.key
+                if entry.name is None
+                else f"{entry.name}-{target.spec.key}"
+                if several
+                else entry.name,
+                folder=folder,
+                run={**entry.run, **_system_turn(entry, options)},
+            ),
             target,
-            folder,
-            {**entry.run, **_system_turn(entry, options)},
         )
         for target in targets
     ]
@@ -246,10 +240,12 @@ def _system_turn(entry: SuiteDataset, options: RunOptions) -> JsonObject:
     return {} if said is None else {"system": said}
 
 
-def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[str]) -> _Dataset:
-    target = found.target
-    same = canonical_json([target.definition, target.spec.key, dict(found.run), str(found.folder)])
-    return replace(found, label=_unique(found.label, same, labels, where, notes, "dataset"))
+def _named(
+    entry: SuiteDataset, target: Target, labels: dict[str, bytes], notes: list[str]
+) -> tuple[SuiteDataset, Target]:
+    same = canonical_json([target.definition, target.spec.key, dict(entry.run), str(entry.folder)])
+    name = _unique(entry.name or "", same, labels, entry.where, notes, "dataset")
+    return replace(entry, name=name), target
 
 
 def _unique(
@@ -270,7 +266,8 @@ def _unique(
 def _plan(
     label: str | None,
     model: SuiteModel | None,
-    dataset: _Dataset,
+    dataset: SuiteDataset,
+    target: Target,
     suite: Suite,
     options: RunOptions,
     config: ConfigFile | None,
@@ -279,7 +276,7 @@ def _plan(
     scripted: bool,
     ask_server: bool,
 ) -> tuple[str, Plan]:
-    layers = layered(dataset.target.defaults, suite.run, dataset.run)
+    layers = layered(target.defaults, suite.run, dataset.run)
     if model is not None:
         options = replace(options, model=model.name)
         if model.config is not None:
@@ -293,15 +290,15 @@ def _plan(
     except BenchwrightError as error:
         raise type(error)(str(error) if model is None else f"{model.where}: {error}") from error
     name = label or effective.model or effective.model_id or chosen.endpoint.model_id
-    settings = run_settings(dataset.target, effective, chosen)
+    settings = run_settings(target, effective, chosen)
     folder = effective.output_dir
     if folder is not None:
-        folder = artifacts_place(folder / _folder_name(name) / _folder_name(dataset.label))
+        folder = artifacts_place(folder / _folder_name(name) / _folder_name(dataset.name or ""))
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     if called is not None:
-        settings = replace(settings, suite=called, dataset_name=dataset.label)
-    plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
+        settings = replace(settings, suite=called, dataset_name=dataset.name)
+    plan = Plan(target.spec, settings, folder, f"{dataset.name} on {name}")
     return name, replace(plan, overwrite=bool(effective.overwrite), model=chosen)
 
 

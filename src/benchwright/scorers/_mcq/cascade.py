@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
 
-from benchwright.scorers._conditions import GivenValue, depends, may_depend
+from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.extraction import (
     NOT_INSIDE,
     NOT_PART,
@@ -23,10 +22,10 @@ from benchwright.scorers._mcq.ordinals import stated_ordinals
 from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
-from benchwright.scorers._mcq.statements import Stated, asserted, refuted, statements
+from benchwright.scorers._mcq.statements import Stated, Statement, asserted, refuted, statements
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
-from benchwright.scorers._replies import breaks_off, next_question
+from benchwright.scorers._replies import Span, breaks_off, next_question
 
 _ONLY = (
     rf"(?:\s?\d{{1,3}}[.):]\s?)?[^\w+#&/]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[^\w+#&/]{{0,6}}"
@@ -45,19 +44,6 @@ _JUDGED = r"(?:yes|no|true|false|correct|incorrect|right|wrong)(?![\w-])"
 _ANYWHERE = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}[)\].:]{{0,2}}\s?[(\[–—-]?\s?"
 
 
-class Lone(NamedTuple):
-    """A letter that decides because it is alone."""
-
-    at: int
-    """Its place."""
-    letter: str | None
-    """The option; None if several are named at once."""
-    rule: ChoiceRule
-    """The rule that recognised it."""
-    end: int = 0
-    """Where the words for it end, if they are more than the letter."""
-
-
 def letter_only(view: ReplyText, options: Mapping[str, str]) -> int | None:
     """The place of the letter, if the whole reply is a letter."""
     if len(view.text) > 16:
@@ -70,7 +56,7 @@ def letter_only(view: ReplyText, options: Mapping[str, str]) -> int | None:
 
 def lone_letter(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
-) -> Lone | None:
+) -> Statement | None:
     """The letter of the first rule of this step that finds one that is not taken back."""
     for find in (_opening, _with_text, _named, _bracketed, _ordinal):
         found = find(view, options, texts, stated)
@@ -79,7 +65,9 @@ def lone_letter(
     return None
 
 
-def _opening(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _opening(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Statement | None:
     text = view.text
     found = compiled(_OPENING).match(text)
     if found is None:
@@ -93,7 +81,7 @@ def _opening(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, st
     if is_word(text, at) and not bold:
         return None
     if joined_to(view, at, letter, options, texts.covers) or texts.contradict(view, at, letter):
-        return Lone(at, None, RULES["opening"])
+        return Statement(at, at + 1, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
     opened = compiled(_OPENED).match(text, at + 1)
@@ -101,7 +89,7 @@ def _opening(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, st
         return None
     if _is_list(view, letter, options, texts):
         return None
-    return Lone(at, letter, RULES["opening"])
+    return Statement(at, at + 1, letter, RULES["opening"])
 
 
 def _is_list(view: ReplyText, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
@@ -127,7 +115,7 @@ def _is_list(view: ReplyText, letter: str, options: Mapping[str, str], texts: Op
 
 def _with_text(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
-) -> Lone | None:
+) -> Statement | None:
     def places() -> Iterator[tuple[int, str]]:
         for found in compiled(_ANYWHERE).finditer(view.text):
             letter = found["letter"].upper()
@@ -141,33 +129,38 @@ def _with_text(
     return _only_one(places(), stated, RULES["with_text"])
 
 
-def _named(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _named(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Statement | None:
     return _by_pattern(view, options, texts, stated, RULES["named"])
 
 
 def _bracketed(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
-) -> Lone | None:
+) -> Statement | None:
     return _by_pattern(view, options, texts, stated, RULES["bracketed"])
 
 
-def _ordinal(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
-    found = [one for one in stated_ordinals(view, options) if one.letter not in stated.taken_back]
+def _ordinal(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Statement | None:
+    found = [one for one in stated_ordinals(view, options) if one.value not in stated.taken_back]
     if not found:
         return None
-    letters = {one.letter for one in found}
-    named = {letter for one in texts.named(view) for letter in one.letters}
+    letters = {one.value for one in found}
+    named = {letter for one in texts.named(view) for letter in one.value}
     for other in compiled(_ANYWHERE).finditer(view.text):
         at = other.start("letter")
         if other["letter"] in options and not is_word(view.text, at) and not texts.covers(view, at):
             named.add(other["letter"])
     alone = len(letters) == 1 and named - stated.taken_back.keys() <= letters
-    return Lone(found[-1].start, found[-1].letter if alone else None, RULES["ordinal"], found[-1].end)
+    last = found[-1]
+    return Statement(last.start, last.end, last.value if alone else None, RULES["ordinal"])
 
 
 def _by_pattern(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
-) -> Lone | None:
+) -> Statement | None:
     if not view.may(rule.pattern or ""):
         return None
 
@@ -191,7 +184,7 @@ def _by_pattern(
     return _only_one(places(), stated, rule)
 
 
-def _only_one(places: Iterator[tuple[int, str]], stated: Stated, rule: ChoiceRule) -> Lone | None:
+def _only_one(places: Iterator[tuple[int, str]], stated: Stated, rule: ChoiceRule) -> Statement | None:
     last: tuple[int, str] | None = None
     for at, letter in places:
         if letter in stated.taken_back:
@@ -199,7 +192,7 @@ def _only_one(places: Iterator[tuple[int, str]], stated: Stated, rule: ChoiceRul
         if last is not None and last[1] != letter:
             return None
         last = at, letter
-    return Lone(*last, rule) if last else None
+    return Statement(last[0], last[0] + 1, last[1], rule) if last else None
 
 
 def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
@@ -276,7 +269,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         # What was written in earlier lines is finished, and so is an answer whose reason is not.
         opening = _opening(view, options, texts, stated)
         if opening is not None and opening.letter and _is_explained(view, opening, texts):
-            at = opening.at
+            at = opening.start
             return Extraction(opening.letter, opening.rule.method, opening.rule.name, *view.span(at, at + 1))
         view = view.until(max(0, view.text.rstrip().rfind("\n")))
         if not view.text or breaks_off(view.text):
@@ -284,26 +277,26 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     lone = lone_letter(view, options, texts, stated)
     if lone is not None:
         opens = lone.rule.name == "opening"
-        if lone.letter is None or abstains(view, lone.at if opens else 0, texts, stated=opens):
+        if lone.letter is None or abstains(view, lone.start if opens else 0, texts, stated=opens):
             return nothing("ambiguous")
         if lone.rule.name in _MENTIONS and _names_another(view, lone.letter, texts, stated):
             return nothing("ambiguous")
-        if _by_case(view, options, texts, lone.letter, lone.at):
+        if _by_case(view, options, texts, lone.letter, lone.start):
             return nothing("ambiguous")
-        span = view.span(lone.at, lone.end or lone.at + 1)
+        span = view.span(lone.start, lone.end)
         return Extraction(lone.letter, lone.rule.method, lone.rule.name, *span)
     named = [
         one
         for one in texts.named(view)
-        if not stated.taken_back.keys() & set(one.letters)
+        if not stated.taken_back.keys() & set(one.value)
         and not reported(view, one.start, one.end, by_text=True)
     ]
     if not named:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
-    letters = {letter for one in named for letter in one.letters}
+    letters = {letter for one in named for letter in one.value}
     if len(letters) > 1:
         named = [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
-        letters = {letter for one in named for letter in one.letters}
+        letters = {letter for one in named for letter in one.value}
         if len(letters) != 1:
             return nothing("ambiguous")
     if abstains(view, sentence_of(view, named[-1].start), texts, stated=False):
@@ -319,8 +312,7 @@ _MENTIONS = frozenset({"named", "bracketed"})
 def _names_another(view: ReplyText, letter: str, texts: OptionTexts, stated: Stated) -> bool:
     """Whether the text of another option is named too: `Option C has one as well. It is ethanol.`"""
     return any(
-        letter not in one.letters and not stated.taken_back.keys() & set(one.letters)
-        for one in texts.named(view)
+        letter not in one.value and not stated.taken_back.keys() & set(one.value) for one in texts.named(view)
     )
 
 
@@ -330,18 +322,16 @@ def _corrected(view: ReplyText, texts: OptionTexts, stated: Stated, begin: int) 
         one
         for one in texts.named(view)
         if one.start > begin
-        and not stated.taken_back.keys() & set(one.letters)
+        and not stated.taken_back.keys() & set(one.value)
         and not refuted(view, one.end)
         and not reported(view, one.start, one.end, by_text=True)
     ]
-    if len({letter for one in named for letter in one.letters}) != 1 or abstains(
+    if len({letter for one in named for letter in one.value}) != 1 or abstains(
         view, begin, texts, stated=False
     ):
         return nothing("retracted")
     rule = RULES["one_text"]
-    return Extraction(
-        named[-1].letters[0], rule.method, rule.name, *view.span(named[-1].start, named[-1].end)
-    )
+    return Extraction(named[-1].value[0], rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
 
 
 def _by_case(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, letter: str, at: int) -> bool:
@@ -349,13 +339,13 @@ def _by_case(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, le
     if not may_depend(view.lower):
         return False
     letters = [
-        GivenValue(found.start("letter"), found.start("letter") + 1, found["letter"])
+        Span(found.start("letter"), found.start("letter") + 1, found["letter"])
         for found in compiled(_ANYWHERE).finditer(view.text)
         if found["letter"] in options
         and found["letter"] != "I"
         and not texts.covers(view, found.start("letter"))
     ]
-    named = (GivenValue(one.start, one.end, one.letters[0]) for one in texts.named(view))
+    named = (Span(one.start, one.end, one.value[0]) for one in texts.named(view))
     return depends(view.text, sorted([*letters, *named]), letter, at)
 
 
@@ -391,9 +381,9 @@ _CALLED_BEST = (
 )
 
 
-def _is_explained(view: ReplyText, opening: Lone, texts: OptionTexts) -> bool:
+def _is_explained(view: ReplyText, opening: Statement, texts: OptionTexts) -> bool:
     """Whether a reason follows the letter, or the letter and its text."""
-    after = opening.at + 1 + (view.text[opening.at + 1 : opening.at + 2] in ").:")
+    after = opening.start + 1 + (view.text[opening.start + 1 : opening.start + 2] in ").:")
     own = texts.own_at(view, after + (view.text[after : after + 1] == " "), opening.letter or "")
     return (
         caseless(r"[)\].:,]{0,2}\s(?:because|since|due\sto|given\sthat|weil|denn|car|porque)\b").match(

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.scorers._mcq.view import ReplyText
+from benchwright.scorers._replies import Span
 from benchwright.scorers._stems import matches_at, places
 
 _LONG = 200
@@ -49,16 +50,7 @@ _I_GOES_ON = r"(?:to\sme|the|because|since|as|for|and|or|which|is|with|due|given
 _VERB = r"(?!\s(?:is|was|are|would|can|cannot|has|does|seems|looks|gives|means)\b|\s?(?:是|不|错|对|正确))"
 
 
-class Letter(NamedTuple):
-    """An option letter in a view."""
-
-    start: int
-    """Its place."""
-    letter: str
-    """The option, in upper case."""
-
-
-def letter_at(view: ReplyText, at: int, options: Collection[str]) -> Letter | None:
+def letter_at(view: ReplyText, at: int, options: Collection[str]) -> Span[str] | None:
     """The single option letter at `at`, after spaces and brackets; articles and pronouns do not count."""
     found = _letter().match(view.text, at)
     if found is None:
@@ -67,7 +59,7 @@ def letter_at(view: ReplyText, at: int, options: Collection[str]) -> Letter | No
     start = found.start("letter")
     if letter not in options or is_word(view.text, start):
         return None
-    return Letter(start, letter)
+    return Span(start, start + 1, letter)
 
 
 def is_word(text: str, at: int) -> bool:

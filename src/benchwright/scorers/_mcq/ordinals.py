@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from benchwright.scorers._mcq.extraction import STOP, caseless
 from benchwright.scorers._mcq.rules import STATEMENT_RULES
 from benchwright.scorers._mcq.sayers import reported
 from benchwright.scorers._mcq.statements import VERDICT, asserted, refuted
 from benchwright.scorers._mcq.view import ReplyText
+from benchwright.scorers._replies import Span
 
 _WORDS: tuple[str, ...] = (
     r"first|1st|erste[nrs]?|première?|premier|primer[oa]?",
@@ -32,17 +32,7 @@ _ORDINAL = (
 _OPENS = r"(?:^|[.!\n:]|(?<![^\W_])(?:but|rather|sondern|mais|sino))\s?$"
 
 
-class Ordinal(NamedTuple):
-    """An option that is named by its place in the list."""
-
-    start: int
-    """Where the words begin."""
-    end: int
-    letter: str
-    """The option at that place."""
-
-
-def stated_ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Ordinal]:
+def stated_ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Span[str]]:
     """The ordinals that a reply gives as its answer: after words for one, called right, or by themselves."""
     if not any(options.values()):  # the list is unknown, and so is its end
         return
@@ -63,7 +53,7 @@ def stated_ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Ord
         yield one
 
 
-def _ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Ordinal]:
+def _ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Span[str]]:
     letters = list(options)
     for found in caseless(_ORDINAL).finditer(view.text):
         if found["last"] or found["bare_last"]:
@@ -74,7 +64,7 @@ def _ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Ordinal]:
         else:
             place = next(at for at in range(len(_WORDS)) if found[f"n{at}"] or found[f"bare{at}"])
         if place < len(letters):
-            yield Ordinal(found.start(), found.end(), letters[place])
+            yield Span(found.start(), found.end(), letters[place])
 
 
 def _leads(view: ReplyText) -> frozenset[int]:

@@ -138,7 +138,7 @@ _WOULD_BE = r"[)\]]?,?\s(?:would|could|might|may)\s(?:then\s|also\s)?be\s"
 
 
 class Statement(NamedTuple):
-    """One explicit statement."""
+    """One explicit statement, or a letter that decides because it is alone."""
 
     start: int
     """Place of the letter, or of the text, that it names."""
@@ -147,7 +147,7 @@ class Statement(NamedTuple):
     """The option; None if it names several."""
     rule: ChoiceRule
     """The rule that recognised it."""
-    by_text: bool
+    by_text: bool = False
     """Whether it names the option by its text."""
     supposed: bool = False
     """Whether it is about a hypothetical case or about what others say. It counts only if nothing is asserted."""
@@ -263,20 +263,20 @@ def _stated(
         if denied(view.lower, named.start, named.end) or caseless(_CALCULATED).match(view.lower, named.end):
             return None
         other = _other_text(view, named.end, texts)
-        several = len(named.letters) > 1 or (other is not None and other != named.letters)
-        return Statement(named.start, named.end, None if several else named.letters[0], rule, True)
+        several = len(named.value) > 1 or (other is not None and other != named.value)
+        return Statement(named.start, named.end, None if several else named.value[0], rule, True)
     if letter is None or texts.covers(view, letter.start):
         return None
-    several = joined_to(view, letter.start, letter.letter, options, texts.covers) or texts.contradict(
-        view, letter.start, letter.letter
+    several = joined_to(view, letter.start, letter.value, options, texts.covers) or texts.contradict(
+        view, letter.start, letter.value
     )
-    return Statement(letter.start, letter.start + 1, None if several else letter.letter, rule, False)
+    return Statement(letter.start, letter.start + 1, None if several else letter.value, rule, False)
 
 
 def _other_text(view: ReplyText, at: int, texts: OptionTexts) -> tuple[str, ...] | None:
     joint = caseless(r"[)\]]?,?\s?(?:or|/|或者?)\s?").match(view.lower, at)
     named = texts.at(view, joint.end()) if joint else None
-    return named.letters if named else None
+    return named.value if named else None
 
 
 def _verdicts(

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from benchwright.scorers._mcq.extraction import ChoiceRule, compiled
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, ReplyText, comparable
-from benchwright.scorers._replies import listed
+from benchwright.scorers._replies import Span, listed
 from benchwright.scorers._text import is_whole
 
 # An option that is one of these words is named only if the word is by itself: "No." but not "no idea".
@@ -69,16 +68,6 @@ _LABEL = r"[)\].:]{1,2}\s?"
 _ARTICLE = r"[\s({\[<]{0,4}(?:(?:the|an?|about|approximately|exactly|equal\sto)\s){0,2}[({\[]?"
 
 
-class Named(NamedTuple):
-    """An option's text in a view."""
-
-    start: int
-    """Its place."""
-    end: int
-    letters: tuple[str, ...]
-    """The options that have this text."""
-
-
 class OptionTexts:
     """The texts of one row's options, prepared for searching."""
 
@@ -107,7 +96,7 @@ class OptionTexts:
         self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
-    def at(self, view: ReplyText, at: int) -> Named | None:
+    def at(self, view: ReplyText, at: int) -> Span[tuple[str, ...]] | None:
         """The longest option text at `at`, after spaces, brackets and an article."""
         text = view.lower
         opening = compiled(_OPENING).match(text, at)
@@ -118,7 +107,7 @@ class OptionTexts:
                 continue
             for needle, letters in self._needles.items():
                 if text.startswith(needle, place) and self._stands(text, place, needle):
-                    return Named(place, place + len(needle), letters)
+                    return Span(place, place + len(needle), letters)
         return None
 
     def covers(self, view: ReplyText, at: int) -> bool:
@@ -156,21 +145,21 @@ class OptionTexts:
         if label is None or self.own_at(view, label.end(), letter) is not None:
             return False
         other = self.at(view, label.end())
-        return other is not None and other.start == label.end() and letter not in other.letters
+        return other is not None and other.start == label.end() and letter not in other.value
 
-    def named(self, view: ReplyText) -> list[Named]:
+    def named(self, view: ReplyText) -> list[Span[tuple[str, ...]]]:
         """Every option text that the view names and does not deny, in order; texts inside a longer one do not count."""
-        found: list[Named] = []
+        found: list[Span[tuple[str, ...]]] = []
         text = view.lower
         for needle, letters in self._needles.items():
             found += [
-                Named(at, at + len(needle), letters)
+                Span(at, at + len(needle), letters)
                 for at in self._places(text, needle)
                 if not self._inside_longer(text, at, needle)
                 and (needle not in _COMMON_WORDS or _is_stated(view, at, at + len(needle)))
             ]
         found.sort()
-        named: list[Named] = []
+        named: list[Span[tuple[str, ...]]] = []
         denied_until: int | None = None
         for one in found:
             joined = denied_until is not None and compiled(_OR).fullmatch(text, denied_until, one.start)

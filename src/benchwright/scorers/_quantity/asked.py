@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 from benchwright.core import Row
-from benchwright.scorers._conditions import GivenValue, depends, may_depend
+from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.labels import is_doubtful, labelled_as
 from benchwright.scorers._quantity.numerals import Mark
@@ -18,6 +17,7 @@ from benchwright.scorers._quantity.reader import read_number
 from benchwright.scorers._quantity.results import ReadNumber
 from benchwright.scorers._quantity.units import NAMED_UNIT, Unit, asked_unit, unit_at, unit_of
 from benchwright.scorers._quantity.words import is_scale, spelled_pattern, spelled_value
+from benchwright.scorers._replies import Span
 
 _LONG = 4_000
 """Characters of a reply whose sentences are compared with the question."""
@@ -33,14 +33,6 @@ _COMPARES = r"(?<!\w)(?:and|or|than|more|fewer|less|\w{3,8}er(?=\s(?:is|was|are|
 """In a question that asks for more than what is told of one person."""
 _COUNTS = r"(?<!\w)(?:how\smany|wie\sviele|combien\sde|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel)\s(?P<noun>(?:[^\W\d_]+\s){0,2}?[^\W\d_]{3,})(?=\s(?:are|is|were|was|does|do|did|has|have|had|can|could|will|would|in|on|of|must|should|fit|make|make\sup|there|per|remain|live|belong|hat|haben|gibt|sind|leben|y|sont|compte|hay|tiene|tienen|son|ha|hanno|sono|ci|há|tem|têm|são|heeft|hebben|zijn|telt)(?!\w)|\s?$)"
 """What a question counts."""
-
-
-class _Tied(NamedTuple):
-    """A number of a reply."""
-
-    start: int
-    end: int
-    number: Number
 
 
 def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
@@ -83,7 +75,7 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
 def _depends(passage: Passage, number: Number) -> bool:
     if not may_depend(passage.lower):
         return False
-    values = sorted(GivenValue(one.start, one.end, one.number.value) for one in _numbers(passage))
+    values = sorted(Span(one.start, one.end, one.value.value) for one in _numbers(passage))
     return depends(passage.small, values, number.value)
 
 
@@ -136,7 +128,7 @@ def _in_unit(text: str, mark: Mark | None, found: ReadNumber, unit: Unit) -> Rea
     given = [
         unit_at(passage.small, one.start, one.end)
         for one in _numbers(passage)
-        if one.number.value == found.number.value and one.number.percent == found.number.percent
+        if one.value.value == found.number.value and one.value.percent == found.number.percent
     ]
     other = given[-1] if given else None
     if other is None or other.dimension != unit.dimension or unit in given:
@@ -151,11 +143,11 @@ def _in_unit(text: str, mark: Mark | None, found: ReadNumber, unit: Unit) -> Rea
     )
 
 
-def _numbers(passage: Passage) -> Iterator[_Tied]:
+def _numbers(passage: Passage) -> Iterator[Span[Number]]:
     """The numbers of a text, in digits and in words, each group in order."""
     for one in passage.usable(0, len(passage.text)):
         if one.number is not None:
-            yield _Tied(one.start, one.end, one.number)
+            yield Span(one.start, one.end, one.number)
     for word in spelled_pattern().finditer(passage.small):
         value = None if word[0].lower() in ("one", "a", "an") else spelled_value(word)
         if (
@@ -163,7 +155,7 @@ def _numbers(passage: Passage) -> Iterator[_Tied]:
             and not is_scale(passage.small, word.start())
             and not passage.is_void(word.start())
         ):
-            yield _Tied(word.start(), word.end(), Number(value))
+            yield Span(word.start(), word.end(), Number(value))
 
 
 def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: Unit | None) -> Number | None:
@@ -172,8 +164,8 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
     share = caseless(_ASKS_SHARE).search(asked)
     if unit is None and noun is None and share is None:
         return None
-    known = {one.number.value for one in _numbers(Passage(plain(question), mark))}
-    numbers = [one for one in _numbers(passage) if one.number.value not in known]
+    known = {one.value.value for one in _numbers(Passage(plain(question), mark))}
+    numbers = [one for one in _numbers(passage) if one.value.value not in known]
     if not numbers:
         return None
     last = passage.sentence_start(max(one.start for one in numbers))
@@ -194,26 +186,24 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         ]
         about = set(caseless(r"[^\W\d_]{4,}").findall(asked)) - {noun["noun"].split()[-1]}
         of_asked = {
-            one.number for one in tied if any(word[:5] in _clause(passage, one.start) for word in about)
+            one.value for one in tied if any(word[:5] in _clause(passage, one.start) for word in about)
         }
         if len(of_asked) == 1:
             return of_asked.pop()  # `an adult has 206 bones; babies have 300`
         bare = caseless(r"[)\]*]{0,3}\s?(?:[.,;!?\n]|$)")
         sentences = {passage.sentence_start(one.start) for one in tied}
-        values = {one.number for one in tied}
+        values = {one.value for one in tied}
         if any(
             bare.match(passage.small, one.end) and passage.sentence_start(one.start) in sentences
             for one in numbers
-            if one.number not in values and not _is_beside(passage, one, question)
+            if one.value not in values and not _is_beside(passage, one, question)
         ):
             return None  # `insects have six legs, spiders eight`
-    closing = {one.number for one in tied if one.start >= last}
-    if len(closing) == 1 and (
-        unit is not None or share is not None or len({one.number for one in tied}) == 1
-    ):
+    closing = {one.value for one in tied if one.start >= last}
+    if len(closing) == 1 and (unit is not None or share is not None or len({one.value for one in tied}) == 1):
         return closing.pop()
     first = passage.sentence_end(0)
-    opening = {one.number for one in tied}
+    opening = {one.value for one in tied}
     return opening.pop() if len(opening) == 1 and all(one.start < first for one in tied) else None
 
 
@@ -281,7 +271,7 @@ def _clause(passage: Passage, at: int) -> str:
     return passage.small[max(start, *(passage.small.rfind(mark, start, at) for mark in ",;:(")) : at]
 
 
-def _is_beside(passage: Passage, one: _Tied, question: str) -> bool:
+def _is_beside(passage: Passage, one: Span[Number], question: str) -> bool:
     """Whether a number stands in brackets, or with a year that is not asked about."""
     start = passage.sentence_start(one.start)
     small = passage.small

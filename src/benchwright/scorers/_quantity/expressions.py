@@ -23,6 +23,7 @@ from benchwright.scorers._quantity.words import (
     scale_of,
     scale_pattern,
 )
+from benchwright.scorers._replies import Span
 from benchwright.scorers._triggers import Gate
 
 
@@ -138,12 +139,6 @@ _ENDS = ("", ".", ",", ";", ":", ")", "\n")
 """What can follow a number that has no unit."""
 
 
-class _Token(NamedTuple):
-    start: int
-    end: int
-    text: str
-
-
 class Expressions:
     """The expressions of a plain text, each read when it is first asked for; digits of names such as CO2 are left out.
 
@@ -160,7 +155,7 @@ class Expressions:
         self._may = may
         self._mark = mark
         self._tokens = [
-            _Token(start, end, text[start:end]) for start, end in written(text) if not _is_name(text, start)
+            Span(start, end, text[start:end]) for start, end in written(text) if not _is_name(text, start)
         ]
         self._starts = [token.start for token in self._tokens]
         self._read: dict[int, tuple[Expression, int, int]] = {}
@@ -188,7 +183,7 @@ class Expressions:
     def operands(self, begin: int, end: int) -> set[Fraction]:
         """The values of the written numbers in a part of the text, each by itself: 5 and 3 of `5 × 3`."""
         at, after = bisect_left(self._starts, begin), bisect_left(self._starts, end)
-        known = (numeral(token.text) for token in self._tokens[at:after])
+        known = (numeral(token.value) for token in self._tokens[at:after])
         return {self._one(one)[0] for one in known if one is not None}
 
     def backwards(self) -> Iterator[Expression]:
@@ -241,7 +236,7 @@ class Expressions:
         found = _links().fullmatch(gap)
         if found is None:
             return None
-        if found.lastgroup == "listed" and is_year(self._tokens[at - 1].text):
+        if found.lastgroup == "listed" and is_year(self._tokens[at - 1].value):
             return None
         if found.lastgroup == "units" and not self._is_one_kind(gap, self._tokens[at].end):
             return None  # `in 3 hours 240 km`
@@ -261,7 +256,7 @@ class Expressions:
     def _decimal_mark(self) -> Mark:
         """The decimal mark of numbers that can be read in two ways."""
         if self._decided is None:
-            shown = _shown(numeral(token.text) for token in self._tokens)
+            shown = _shown(numeral(token.value) for token in self._tokens)
             self._decided = shown or self.language() or self._mark or "."
         return self._decided
 
@@ -271,9 +266,9 @@ class Expressions:
             self._language = (decimal_mark(self._text[-3_000:]),)
         return self._language[0]
 
-    def _expression(self, tokens: list[_Token], links: list[str], equals: bool) -> Expression:
+    def _expression(self, tokens: list[Span[str]], links: list[str], equals: bool) -> Expression:
         first, last = tokens[0], tokens[-1]
-        result = self._value(tokens, links) if links else self._single(first.text)
+        result = self._value(tokens, links) if links else self._single(first.value)
         if isinstance(result, str):
             return Expression(first.start, last.end, None, result, equals)
         value, other = result
@@ -330,13 +325,13 @@ class Expressions:
             return "too_long"
         return "date" if text.count(".") > 1 else "several" if text.count(",") > 1 else "notation"
 
-    def _value(self, tokens: list[_Token], links: list[str]) -> tuple[Fraction, list[Fraction]] | str:
+    def _value(self, tokens: list[Span[str]], links: list[str]) -> tuple[Fraction, list[Fraction]] | str:
         """The same of linked numbers."""
         if len(tokens) > 4:
             return "date" if set(links) <= {"dash", "slash"} else _REASONS[links[0]]
         if len(links) > 1 and set(links) <= {"dash", "slash"} and links not in (["joined", "slash"],):
             return "date"
-        known = [one for token in tokens if (one := numeral(token.text)) is not None]
+        known = [one for token in tokens if (one := numeral(token.value)) is not None]
         if len(known) < len(tokens):
             return _REASONS[links[0]]
         firsts = [self._one(one)[0] for one in known]
@@ -351,8 +346,8 @@ class Expressions:
                 return "formula"
             value, other = self._one(known[0])
             return value * result, [one * result for one in other]
-        plain = all(compiled(r"\d{1,12}").fullmatch(token.text) for token in tokens)
-        zero = any(len(token.text) > 1 and token.text[0] == "0" for token in tokens)
+        plain = all(compiled(r"\d{1,12}").fullmatch(token.value) for token in tokens)
+        zero = any(len(token.value) > 1 and token.value[0] == "0" for token in tokens)
         if links[-1] == "slash" and (not plain or zero or firsts[-1] == 0):
             decimal = links == ["slash"] and not zero and firsts[-1] != 0 and all(one.shows for one in known)
             if decimal:
@@ -417,15 +412,15 @@ class Expressions:
             return -value, [value, *other]
         return value, [*other, -value]
 
-    def _in_date(self, token: _Token) -> bool:
+    def _in_date(self, token: Span[str]) -> bool:
         """Whether a day and a year stand beside a month: `4 May 1961`, `May 4, 1961`."""
         text = self._text
         if not self._may[_ANY_MONTH]:
             return False
-        if is_year(token.text):
+        if is_year(token.value):
             before = text[max(0, token.start - 30) : token.start]
             return compiled(_BEFORE_YEAR).search(before) is not None
-        if len(token.text) > 2:
+        if len(token.value) > 2:
             return False
         if compiled(_BEFORE_MONTH).match(text, token.end):
             return True

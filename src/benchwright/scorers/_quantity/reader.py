@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-from benchwright.scorers._conditions import GivenValue, depends, may_depend
+from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
@@ -38,6 +38,7 @@ from benchwright.scorers._replies import (
     ANSWER_QUALIFIED,
     ANSWER_STEMS,
     RESULT_STEMS,
+    Span,
     breaks_off,
     next_question,
 )
@@ -188,7 +189,7 @@ class _Reader:
         if found.number is None or not may_depend(self._passage.lower):
             return False
         numbers = self._passage.numbers.between(0, len(self._text))
-        values = (GivenValue(one.start, one.end, one.number.value) for one in numbers if one.number)
+        values = (Span(one.start, one.end, one.number.value) for one in numbers if one.number)
         return depends(self._text, values, found.number.value, found.at)
 
     def beside(self, concluded: Number, reasoning: _Reader) -> ReadNumber | None:

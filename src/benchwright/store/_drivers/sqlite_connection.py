@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from benchwright.store._driver import Dialect
 from benchwright.store._drivers.sqlite_errors import not_written
 from benchwright.store._records import StoreError
 
@@ -16,29 +15,28 @@ _BULK_KIB = 64_000
 """Memory for the rows of a large transaction, because an index has another order than the rows."""
 _USUAL_KIB = 2_000
 """Memory for pages at other times, as SQLite has it. A server keeps several connections for as long as it runs."""
-DIALECT = Dialect(
-    words={
-        "bytes": "BLOB",
-        "number": "REAL",
-        "integer": "INTEGER",
-        "key": "TEXT",
-        "counted": "INTEGER PRIMARY KEY AUTOINCREMENT",  # never one that was deleted
-        "numbered": "INTEGER PRIMARY KEY",
-        "row_number": "",  # every table has a hidden `rowid`
-        "by_key": "WITHOUT ROWID",
-    },
-    # For `bytes`, `sqlite3` first searches for an adapter, in vain, which took a third of the time of an insert.
-    as_blob=bytearray,
-)
+_WORDS = {
+    "bytes": "BLOB",
+    "number": "REAL",
+    "integer": "INTEGER",
+    "key": "TEXT",
+    "counted": "INTEGER PRIMARY KEY AUTOINCREMENT",  # never one that was deleted
+    "numbered": "INTEGER PRIMARY KEY",
+    "row_number": "",  # every table has a hidden `rowid`
+    "by_key": "WITHOUT ROWID",
+}
 
 
 class SqliteConnection:
     """Statements go to SQLite's own methods, without a call in between."""
 
-    __slots__ = ("_bulk", "_durable", "_lost", "_raw", "dialect", "errors", "execute", "executemany", "place")
+    __slots__ = (
+        "_bulk", "_durable", "_lost", "_raw", "as_blob", "errors", "execute", "executemany", "place", "words",
+    )  # fmt: skip
 
     execute: Callable[..., Any]
     executemany: Callable[..., Any]
+    as_blob: Callable[[bytes], object]
 
     def __init__(
         self, raw: sqlite3.Connection, place: str, lost: Callable[[sqlite3.Connection], StoreError | None]
@@ -47,7 +45,9 @@ class SqliteConnection:
         self._lost = lost
         self._bulk = self._durable = False
         self.place = place
-        self.dialect = DIALECT
+        self.words = _WORDS
+        # For `bytes`, `sqlite3` first searches for an adapter, in vain, which took a third of the time of an insert.
+        self.as_blob = bytearray
         self.errors: tuple[type[Exception], ...] = (sqlite3.Error,)
         self.execute = raw.execute
         self.executemany = raw.executemany

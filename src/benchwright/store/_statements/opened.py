@@ -45,7 +45,7 @@ class Opened:
     def _scratch(self, table: str, declaration: str) -> str:
         """A table for this connection only, created when it is first needed."""
         if table not in self._scratch_tables:
-            declared = declaration.format_map(self._connection.dialect.words)
+            declared = declaration.format_map(self._connection.words)
             self._scratch_tables[table] = self._connection.scratch(table, declared)
         return self._scratch_tables[table]
 

@@ -200,7 +200,7 @@ def _change(connection: Connection) -> None:
         later = (statement for change in _CHANGES[max(version - _FIRST, 0) :] for statement in change)
         statements = (*(() if version else _TABLES), *later)
         for statement in statements:
-            connection.execute(statement.format_map(connection.dialect.words))
+            connection.execute(statement.format_map(connection.words))
         connection.set_version(VERSION)
         connection.commit()
     except BaseException:

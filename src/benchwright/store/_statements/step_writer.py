@@ -62,7 +62,7 @@ class SampleStepWriter:
         self._driver = driver
         self._lease = lease
         self._connection = connected(driver, "append", log_pages=_CHECKPOINT_HERE_PAGES)
-        self._as_blob = self._connection.dialect.as_blob
+        self._as_blob = self._connection.as_blob
         # The run's number is part of the statement, which saves binding a value for every row.
         values = f"({int(lease.run_id)},?,?,?,?,?,?,?,?,?,?)"
         self._insert = tuple(
