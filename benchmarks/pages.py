@@ -252,7 +252,7 @@ _REPORT = """
 import time
 from pathlib import Path
 from statistics import median
-from benchwright.reports import run_report
+from benchwright.reports.files.run_files import run_report
 from benchwright.results import kind_of
 from benchwright.store import find_workspace, open_store
 

@@ -15,7 +15,7 @@ from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import DamagedRecordError, RunKind
 from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
-from benchwright.results import run_document, run_history, search
+from benchwright.results import History, SearchPage, run_document
 from benchwright.server._catalogue import list_runs
 from benchwright.server._decisions import get_history
 from benchwright.server._handlers import RestCall
@@ -95,10 +95,10 @@ def test_lists_name_the_damaged_run_and_show_all_others(
         assert not any("cannot be read" in (each["error"] or "") for each in listed if each["id"] != run)
         with open_store(Workspace(sound)) as store:
             assert named_run(store, "last").id == 6
-            found = search(store, "zzz", after=None, limit=10)
+            found = SearchPage.of(store, "zzz", after=None, limit=10)
             assert found is not None
             for name in ("q", "w", "l"):
-                assert {each.run_id for each in run_history(store, name).runs} <= {1, 2, 3, 4, 5, 6}
+                assert {each.run_id for each in History.of(store, name).runs} <= {1, 2, 3, 4, 5, 6}
             with suppress(DamagedRecordError):  # its own page may say so, and nothing else
                 run_document(store, store.run(run))
             assert listed_run(store, run).id == run

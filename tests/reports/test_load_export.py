@@ -14,7 +14,7 @@ from made_records import failed
 
 from benchwright.core import UsageError
 from benchwright.perf import RequestOutcome, Requests
-from benchwright.reports import export_requests, request_lines
+from benchwright.reports.files.load import export_requests, request_lines
 
 
 def test_every_format_has_every_request(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from benchwright import ScriptedEndpoint, runs as run_acts
 from benchwright.cli import main
 from benchwright.core import ModelRequest, printable
 from benchwright.reports import APP
-from benchwright.results import search
+from benchwright.results import SearchPage
 from benchwright.server import ServerAddress, serving
 from benchwright.store import Workspace, open_store
 from browser import driven
@@ -347,7 +347,7 @@ def test_a_search_goes_on_by_its_cursor_until_all_is_looked_at(address: ServerAd
         for limit, most in ((1, 5_000), (3, 7), (50, 1), (50, 5_000)):
             found, after, looked, pages = [], None, 0, 0
             while True:
-                page = search(store, "2", after=after, limit=limit, most=most)
+                page = SearchPage.of(store, "2", after=after, limit=limit, most=most)
                 assert len(page.samples) <= limit
                 assert page.looked <= most
                 found += [(each.run_id, each.sample_id, each.repeat, each.field) for each in page.samples]

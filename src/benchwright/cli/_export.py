@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING
 
 from benchwright.cli._commands import EXPORT_FORMATS, either
 from benchwright.cli._flags import add_accept_cached, add_workspace, existing_store
@@ -15,8 +14,8 @@ from benchwright.config import Setting
 from benchwright.core import expand_home
 
 if TYPE_CHECKING:
-    from benchwright.results import LoadView, WorkflowDetails, WorkTable
-    from benchwright.store import RunRecord, Store
+    from benchwright.reports import Export
+    from benchwright.store import RunRecord
 
 _FORMAT = Setting(
     "format",
@@ -66,6 +65,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Write the samples of a run, the requests of a load test, the steps of a workflow, the figures of a suite, or a comparison; JSON:
     `{"file", "format", "samples" | "requests" | "steps" | "figures" | "runs"}`."""
     from benchwright.core import NotFoundError, UsageError
+    from benchwright.reports import EXPORTS
     from benchwright.results import kind_of, suite_table
     from benchwright.runs import recorded_suite
     from benchwright.store import named_run
@@ -94,102 +94,28 @@ def execute(arguments: Namespace, output: Output) -> int:
         if store is None:
             raise NotFoundError(f"no run {name!r}: there are no runs here yet. See: benchwright list")
         if (suite := recorded_suite(store, name)) is not None:
-            return _write(arguments, output, suite, _suite(suite_table(store, suite)), f"suite {suite}")
+            return _write(
+                arguments, output, suite, EXPORTS["figures"](suite_table(store, suite)), f"suite {suite}"
+            )
         run = named_run(store, name)
-        code = _write(
-            arguments, output, f"{run.name}-{run.id}", _PARTS[kind_of(run).unit](store, run), f"run {run.id}"
-        )
+        kind = kind_of(run)
+        part = EXPORTS[kind.unit](*kind.contents(store, run))
+        code = _write(arguments, output, f"{run.name}-{run.id}", part, f"run {run.id}")
     return code or _complete(run, output)
 
 
-class _Part(NamedTuple):
-    """What is exported of one thing."""
-
-    noun: str
-    """What is counted."""
-    formats: tuple[str, ...]
-    """The formats that it can be written in."""
-    lines: Callable[[str, bool], Iterable[str]]
-    """Its lines, by format and whether CSV cells stay unchanged."""
-    write: Callable[[Path, str, bool], int]
-    """Writes a file and returns the number."""
-
-
-_ALL = tuple(EXPORT_FORMATS)
-_NO_PARQUET = tuple(name for name in _ALL if name != "parquet")
-
-
-def _samples(store: Store, run: RunRecord) -> _Part:
-    from benchwright.reports import export_samples, exported_lines
-    from benchwright.results import kind_of
-
-    samples_of = kind_of(run).samples
-    assert samples_of is not None
-    details, samples = samples_of(store, run)
-    return _Part(
-        "samples",
-        _ALL,
-        lambda format, raw: exported_lines(details, samples, format, raw=raw),
-        lambda path, format, raw: export_samples(details, samples, path, format, raw=raw),
-    )
-
-
-def _requests(store: Store, run: RunRecord) -> _Part:
-    from benchwright.reports import export_load, export_requests, request_lines
-    from benchwright.results import kind_of
-
-    row = kind_of(run)
-    assert row.requests is not None
-    requests = row.requests(store, run.id)
-
-    def write(path: Path, format: str, raw: bool) -> int:
-        if format == "xlsx":
-            return export_load(cast("LoadView", row.details(store, run)), requests, path)
-        return export_requests(requests, path, format, raw=raw)
-
-    return _Part("requests", _ALL, lambda format, raw: request_lines(requests, format, raw=raw), write)
-
-
-def _steps(store: Store, run: RunRecord) -> _Part:
-    from benchwright.reports import export_workflow, step_rows, table_lines
-    from benchwright.results import kind_of
-
-    view = cast("WorkflowDetails", kind_of(run).details(store, run))
-    return _Part(
-        "steps",
-        _NO_PARQUET,
-        lambda format, raw: table_lines(step_rows(view), format, raw=raw),
-        lambda path, format, raw: export_workflow(view, path, format, raw=raw),
-    )
-
-
-def _suite(table: WorkTable) -> _Part:
-    from benchwright.reports import export_suite, suite_rows, table_lines
-
-    return _Part(
-        "figures",
-        _NO_PARQUET,
-        lambda format, raw: table_lines(suite_rows(table), format, raw=raw),
-        lambda path, format, raw: export_suite(table, path, format, raw=raw),
-    )
-
-
-_PARTS = {"samples": _samples, "requests": _requests, "steps": _steps}
-"""What is exported of a run, by what its kind counts."""
-
-
-def _write(arguments: Namespace, output: Output, name: str, part: _Part, title: str) -> int:
+def _write(arguments: Namespace, output: Output, name: str, part: Export, title: str) -> int:
     """Write one thing to the file, or to standard output."""
     from benchwright.core import UsageError, clause
-    from benchwright.reports import TEXT_FORMATS
 
     kind = arguments.format or _kind_of(arguments.output)
-    if kind not in part.formats:
+    if kind == "parquet" and not part.parquet:
+        formats = [name for name in EXPORT_FORMATS if name != kind]
         raise UsageError(
-            f"{part.noun} are written as {either(part.formats)}, not as {kind}; name another file with -o FILE"
+            f"{part.noun} are written as {either(formats)}, not as {kind}; name another file with -o FILE"
         )
     if arguments.output == "-":
-        if kind not in TEXT_FORMATS:
+        if kind not in part.texts:
             raise UsageError(
                 f"{kind} cannot be written to standard output; name a file: -o {part.noun}.{kind}"
             )

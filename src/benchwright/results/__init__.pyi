@@ -59,7 +59,7 @@ from benchwright.results._gates.policy import (
     Policy as Policy,
 )
 from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
-from benchwright.results._history import History as History, run_history as run_history
+from benchwright.results._history import History as History
 from benchwright.results._kinds import (
     RUN_KINDS as RUN_KINDS,
     KindRow as KindRow,
@@ -133,7 +133,7 @@ from benchwright.results._samples import (
     sample_views as sample_views,
     views_of as views_of,
 )
-from benchwright.results._search import SearchPage as SearchPage, search as search
+from benchwright.results._search import SearchPage as SearchPage
 from benchwright.results._sent_requests import (
     RequestList as RequestList,
     kept_reply as kept_reply,

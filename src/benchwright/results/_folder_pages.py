@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import orjson
 
 from benchwright.core import Artifacts, RunFile
 from benchwright.results._sample_columns import COLUMNS, SampleView
-from benchwright.store import Facet, Page, SampleFilter, has_value, place_of, rule_of, verdict_of
+from benchwright.store import Page, SampleFilter, place_of
 
 MOST_SEARCHED = 20_000
 """Samples that a page looks at, but for the last row group: a filter that few pass ends a page early, and `next` continues."""
@@ -71,23 +72,11 @@ def _last_place(group: Any) -> float:
 
 def _passing(columns: Mapping[str, Sequence[Any]], where: SampleFilter) -> Iterator[int]:
     """The places in a row group of the samples that pass."""
-    low, high = where.bounds
-    for at, (outcome, text, error) in enumerate(
-        zip(columns["outcome"], columns["scores"], columns["error"], strict=True)
-    ):
+    rows = columns.get("metadata") or repeat(None)
+    fields = zip(columns["outcome"], columns["scores"], columns["error"], strict=True)
+    for at, ((outcome, text, error), row) in enumerate(zip(fields, rows, strict=False)):
         scores = None if text is None else orjson.loads(text)
-        facet = Facet(outcome, verdict_of(scores) or "", scores is not None, error is not None)
-        if not where.passes(facet):
-            continue
-        if where.metric is not None:
-            value = (scores or {}).get(where.metric)
-            if not isinstance(value, bool | int | float) or not low < value < high:
-                continue
-        if where.rule is not None and rule_of(scores) != where.rule:
-            continue
-        if where.column is not None and not has_value(
-            columns["metadata"][at], where.column, where.value or ""
-        ):
+        if not where.passes_by_fields(outcome, scores, error, row):
             continue
         if where.text and not any(_holds(columns[name][at], where.text) for name in _SEARCHED):
             continue

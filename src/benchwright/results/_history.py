@@ -7,13 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import RunKind, rfc3339
-from benchwright.results._comparing import disagreements, setting_differences
-from benchwright.results._comparing_workflows import other_code
+from benchwright.core import rfc3339
 from benchwright.results._found_runs import title_of
 from benchwright.results._gates.names import Baselines
-from benchwright.results._kinds import view_of
-from benchwright.results._load_comparison import load_data, load_setting_differences
+from benchwright.results._kinds import RUN_KINDS, view_of
 from benchwright.store import RunRecord, Store, whole
 
 _LOOKED = 20
@@ -57,31 +54,39 @@ class History(Struct, frozen=True):
     next: int | None
     """The `after` of the page with older runs; None: there are none."""
 
-
-def run_history(
-    store: Store, name: str, harmless: Collection[str] = (), *, after: int | None = None, limit: int = 100
-) -> History:
-    """The newest runs of a name; with `after`, those before that run. `harmless` names settings that change no result."""
-    found = store.runs(name=name, after=after, limit=limit + 1)
-    shown = [whole(store, run) for run in reversed(found[:limit])]
-    blessed = _blessed(store, name)
-    last: dict[str, RunRecord | None] = {}
-    runs = []
-    for run in shown:
-        if run.kind not in last:
-            last[run.kind] = _with_result(store, run)
-        before = last[run.kind] if _has_result(run) else None
-        runs.append(_of(run, before, harmless, blessed.get(title_of(run), [])))
-        if _has_result(run):
-            last[run.kind] = run
-    metrics = [run.headline["name"] for run in runs if run.headline is not None and "name" in run.headline]
-    return History(
-        name,
-        metrics[-1] if metrics else None,
-        runs,
-        sum(bool(run.breaks) for run in runs),
-        shown[0].id if len(found) > limit else None,
-    )
+    @classmethod
+    def of(
+        cls,
+        store: Store,
+        name: str,
+        harmless: Collection[str] = (),
+        *,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> History:
+        """The newest runs of a name; with `after`, those before that run. `harmless` names settings that change no result."""
+        found = store.runs(name=name, after=after, limit=limit + 1)
+        shown = [whole(store, run) for run in reversed(found[:limit])]
+        blessed = _blessed(store, name)
+        last: dict[str, RunRecord | None] = {}
+        runs = []
+        for run in shown:
+            if run.kind not in last:
+                last[run.kind] = _with_result(store, run)
+            before = last[run.kind] if _has_result(run) else None
+            runs.append(_of(run, before, harmless, blessed.get(title_of(run), [])))
+            if _has_result(run):
+                last[run.kind] = run
+        metrics = [
+            run.headline["name"] for run in runs if run.headline is not None and "name" in run.headline
+        ]
+        return cls(
+            name,
+            metrics[-1] if metrics else None,
+            runs,
+            sum(bool(run.breaks) for run in runs),
+            shown[0].id if len(found) > limit else None,
+        )
 
 
 def _of(
@@ -98,35 +103,25 @@ def _of(
         comparable=view.comparable,
         headline=headline,
         before=None if before is None else before.id,
-        breaks=[] if before is None else list(_breaks(before, run)),
+        breaks=[] if before is None else list(RUN_KINDS[run.kind].breaks(before, run)),
         changes=[] if before is None else list(_changes(before, run, harmless)),
         baselines=baselines,
     )
-
-
-def _breaks(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    if a.kind == RunKind.BENCHMARK:
-        yield from disagreements(a, b)
-    elif a.kind == RunKind.LOAD:
-        if load_data(a) != load_data(b):
-            yield "sent the rows of other data"
-    else:
-        yield from other_code(a, b)
 
 
 def _changes(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> Iterator[dict[str, Any]]:
     models = view_of(a).model_title, view_of(b).model_title
     if models[0] != models[1]:
         yield {"path": "$.model", "run_a": models[0], "run_b": models[1]}
-    if a.kind in (RunKind.BENCHMARK, RunKind.LOAD):
-        differences = setting_differences if a.kind == RunKind.BENCHMARK else load_setting_differences
+    differences = RUN_KINDS[b.kind].changes
+    if differences is not None:
         found: Any = differences(a, b, harmless)["differences"]
         yield from found
 
 
 def _has_result(run: RunRecord) -> bool:
-    """Whether a run has figures; a workflow, which may have none: whether it is complete."""
-    return run.status == "completed" if run.kind == RunKind.WORKFLOW else run.summary is not None
+    """Whether a run can be compared; one of a kind that only a newer version knows cannot."""
+    return run.kind in RUN_KINDS and RUN_KINDS[run.kind].has_result(run)
 
 
 def _with_result(store: Store, run: RunRecord) -> RunRecord | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from benchwright.core import (
     BenchwrightError,
     DamagedRecordError,
+    JsonObject,
     LoadFile,
     RunFile,
     RunKind,
@@ -83,6 +84,12 @@ class KindRow(Struct, frozen=True):
     """How many samples, requests or steps of a run are recorded."""
     unit: str
     """What is counted."""
+    breaks: Callable[[RunRecord, RunRecord], Iterable[str]]
+    """Why a run cannot be compared with an earlier one, in words."""
+    changes: Callable[[RunRecord, RunRecord, Collection[str]], JsonObject] | None = None
+    """The settings in which two runs differ; None: such runs have none."""
+    has_result: Callable[[RunRecord], bool] = lambda run: run.summary is not None
+    """Whether there is something to compare."""
     starts_program: bool = False
     """Whether a run is a user's program, which records its steps itself."""
     file: str | None = None
@@ -96,6 +103,13 @@ class KindRow(Struct, frozen=True):
     judge: Callable[[Policy, FoundRun, FoundRun | None, Collection[str], bool], Verdict] | None = None
     """Judges a run for `gate`; None: such runs have no figures for a policy, and cannot be a baseline. The last arguments name
     settings that change no result, and tell whether replies may be older than the run."""
+
+    def contents(self, store: Store, run: RunRecord) -> tuple[Any, ...]:
+        """A run in full, and its samples or requests, if it has such."""
+        if self.samples is not None:
+            return self.samples(store, run)
+        details = self.details(store, run)
+        return (details,) if self.requests is None else (details, self.requests(store, run.id))
 
 
 def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
@@ -127,6 +141,8 @@ RUN_KINDS: dict[str, KindRow] = {
             compare=_later("_comparing:compare_benchmarks"),
             counted=lambda store, run_id: store.count_steps(run_id, "score"),
             unit="samples",
+            breaks=_later("_comparing:disagreements"),
+            changes=_later("_comparing:setting_differences"),
             file=RunFile.SAMPLES,
             samples=_samples,
             filed=_filed,
@@ -143,6 +159,8 @@ RUN_KINDS: dict[str, KindRow] = {
             compare=_later("_comparing_workflows:compare_workflows"),
             counted=lambda store, run_id: sum(store.workflow_step_counts(run_id).values()),
             unit="steps",
+            breaks=_later("_comparing_workflows:other_code"),
+            has_result=lambda run: run.status == "completed",  # it may have no figures
             starts_program=True,
         ),
         KindRow(
@@ -154,6 +172,8 @@ RUN_KINDS: dict[str, KindRow] = {
             compare=_later("_load_comparison:compare_loads"),
             counted=_later("_load:count_measured"),
             unit="requests",
+            breaks=_later("_load_comparison:other_data"),
+            changes=_later("_load_comparison:load_setting_differences"),
             file=LoadFile.REQUESTS,
             requests=_later("_load:load_requests"),
             judge=lambda policy, run, before, harmless, _: _judge_load(policy, run, before, harmless),

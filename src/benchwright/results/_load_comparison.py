@@ -439,6 +439,12 @@ def load_data(run: RunRecord) -> Any:
     return table_of(run.manifest.get("dataset")).get("fingerprint")
 
 
+def other_data(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Whether two load tests sent other data, in words."""
+    if load_data(a) != load_data(b):
+        yield "sent the rows of other data"
+
+
 _OF_LOAD = frozenset(
     {
         "load",

@@ -10,7 +10,7 @@ from benchwright.core import JsonObject, JsonValue, load_exact_json, open_artifa
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
 from benchwright.results._runs import RunDetails
-from benchwright.store import Facet, RunRecord, Store
+from benchwright.store import RunRecord, Store
 
 
 def run_document(store: Store, run: RunRecord) -> JsonObject:
@@ -27,7 +27,7 @@ def _page(store: Store, run: RunRecord, details: RunDetails) -> JsonObject | Non
         return None
     counts: Counter[Group] = Counter()
     for facet, samples in store.sample_counts(run.id).items():
-        counts[_group(facet)] += samples
+        counts[_group(facet.scored, facet.verdict)] += samples
     first = store.page_samples(run.id, limit=1).items
     page = run_page(details, details.result, counts, first[0].call_input if first else None)
     page["columns"] = _columns(first[0].score_input if first else None)
@@ -44,7 +44,7 @@ def _columns(row: bytes | None) -> list[JsonValue]:
     return list(found) if isinstance(found, dict) else []
 
 
-def _group(facet: Facet) -> Group:
-    if not facet.scored:
+def _group(scored: bool, verdict: str) -> Group:
+    if not scored:
         return "failed"
-    return "right" if facet.verdict == "right" else "wrong" if facet.verdict == "wrong" else "scored"
+    return "right" if verdict == "right" else "wrong" if verdict == "wrong" else "scored"

@@ -78,38 +78,38 @@ class SearchPage(Struct, frozen=True):
         found: JsonObject = as_json(self)
         return found
 
-
-def search(
-    store: Store, q: str, *, after: str | None = None, limit: int = 50, most: int = MOST_LOOKED
-) -> SearchPage:
-    """Look for a text in any case. `after` is `next` of the page before. Raises UsageError for a text of nothing but spaces, and
-    for an `after` that is no such place."""
-    if not q.strip():
-        raise UsageError("there is no text to search for")
-    place = _CURSOR.fullmatch(after) if after is not None else None
-    if after is not None and place is None:
-        raise UsageError(
-            f"{after[:40]!r} is not where a page of a search ended. Give `next` of the page before"
-        )
-    runs = store.runs()
-    searched = [run for run in runs if run.kind == RunKind.BENCHMARK]
-    first, key = (int(place[1]), place[2]) if place is not None else (None, "")
-    passed = 0 if first is None else sum(run.id > first for run in searched)
-    found: list[FoundSample] = []
-    looked = 0
-    for number, run in enumerate(searched[passed:], passed + 1):
-        hits, seen, last = store.find_text(
-            run.id, q, after=key if run.id == first else "", limit=limit - len(found), most=most - looked
-        )
-        found += (_sample(run, hit, q) for hit in hits)
-        looked += seen
-        nothing_left = last is None and number == len(searched)
-        if not nothing_left and (last is not None or len(found) == limit or looked >= most):
-            following = f"{run.id}:{last}" if last is not None else f"{searched[number].id}:"
-            named = list(_named(runs, q)) if after is None else []
-            return SearchPage(q, named, found, looked, number, len(searched), following)
-    named = list(_named(runs, q)) if after is None else []
-    return SearchPage(q, named, found, looked, len(searched), len(searched), None)
+    @classmethod
+    def of(
+        cls, store: Store, q: str, *, after: str | None = None, limit: int = 50, most: int = MOST_LOOKED
+    ) -> SearchPage:
+        """Look for a text in any case. `after` is `next` of the page before. Raises UsageError for a text of nothing but spaces, and
+        for an `after` that is no such place."""
+        if not q.strip():
+            raise UsageError("there is no text to search for")
+        place = _CURSOR.fullmatch(after) if after is not None else None
+        if after is not None and place is None:
+            raise UsageError(
+                f"{after[:40]!r} is not where a page of a search ended. Give `next` of the page before"
+            )
+        runs = store.runs()
+        searched = [run for run in runs if run.kind == RunKind.BENCHMARK]
+        first, key = (int(place[1]), place[2]) if place is not None else (None, "")
+        passed = 0 if first is None else sum(run.id > first for run in searched)
+        found: list[FoundSample] = []
+        looked = 0
+        for number, run in enumerate(searched[passed:], passed + 1):
+            hits, seen, last = store.find_text(
+                run.id, q, after=key if run.id == first else "", limit=limit - len(found), most=most - looked
+            )
+            found += (_sample(run, hit, q) for hit in hits)
+            looked += seen
+            nothing_left = last is None and number == len(searched)
+            if not nothing_left and (last is not None or len(found) == limit or looked >= most):
+                following = f"{run.id}:{last}" if last is not None else f"{searched[number].id}:"
+                named = list(_named(runs, q)) if after is None else []
+                return cls(q, named, found, looked, number, len(searched), following)
+        named = list(_named(runs, q)) if after is None else []
+        return cls(q, named, found, looked, len(searched), len(searched), None)
 
 
 def _named(runs: list[RunRecord], q: str) -> Iterator[NamedRun]:

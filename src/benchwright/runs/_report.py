@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchwright.core import NotFoundError, UsageError, write_whole
-from benchwright.reports import load_report, run_report, suite_report, workflow_report, write_comparison
-from benchwright.results import ComparisonOptions, LoadView, WorkflowDetails, kind_of, suite_table
+from benchwright.reports import EXPORTS, suite_report, write_comparison
+from benchwright.results import ComparisonOptions, kind_of, suite_table
 from benchwright.runs._compare import compare_runs
 from benchwright.runs._result import recorded
 from benchwright.runs._suites.recorded import recorded_suite
@@ -65,20 +65,10 @@ def _said(path: Path) -> Iterator[None]:
 
 def _page(store: Store, run: RunRecord) -> bytes:
     kind = kind_of(run)
-    if kind.samples is not None:
-        details, samples = kind.samples(store, run)
-        if details.result is None:
-            raise _without_result(run)
-        return run_report(details, samples, details.result)
-    view = kind.details(store, run)
-    if isinstance(view, WorkflowDetails):
-        return workflow_report(view)
-    assert isinstance(view, LoadView)
-    assert kind.requests is not None
-    requests = kind.requests(store, run.id)
-    if run.summary is None and not len(requests):
+    page = EXPORTS[kind.unit](*kind.contents(store, run)).page()
+    if page is None:
         raise _without_result(run)
-    return load_report(view, requests)
+    return page
 
 
 def _without_result(run: RunRecord) -> UsageError:

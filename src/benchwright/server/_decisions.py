@@ -11,7 +11,6 @@ from benchwright.results import (
     History,
     Slices,
     run_distributions,
-    run_history,
     run_slices,
     suite_document,
 )
@@ -88,7 +87,7 @@ async def get_history(state: ServerState, call: RestCall) -> History:
 
     def read(store: Store) -> History:
         harmless = state.acts.harmless_settings()
-        return run_history(store, query["name"], harmless, after=query["after"], limit=query["limit"])
+        return History.of(store, query["name"], harmless, after=query["after"], limit=query["limit"])
 
     return await state.read(read)
 

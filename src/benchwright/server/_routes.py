@@ -27,7 +27,7 @@ from benchwright.server._catalogue import SORTS
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
 from benchwright.server._people import Access
 from benchwright.server._state import ServerState
-from benchwright.store import LABEL_KINDS, REPLY_FIGURES
+from benchwright.store import LABEL_KINDS, SampleOrder
 
 Handler = Callable[[ServerState, handlers.RestCall], Awaitable[Any]]
 
@@ -94,7 +94,7 @@ _OF_SAMPLES = (
         "sort",
         str,
         None,
-        f"the order: {', '.join(REPLY_FIGURES)} or metric:NAME; samples without that figure are left out. Not given: by row",
+        f"the order: {', '.join(SampleOrder.figures)} or metric:NAME; samples without that figure are left out. Not given: by row",
     ),
     Query("descending", str, "false", "whether the greatest come first", ("true", "false")),
     Query("columns", str, None, "only these columns of the samples, with commas between"),

@@ -15,7 +15,6 @@ from benchwright.results import (
     StoreSamples,
     run_document,
     sample_document,
-    search,
 )
 from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
@@ -74,7 +73,7 @@ async def search_all(state: ServerState, call: RestCall) -> SearchPage:
     """Search names, models, tags, prompts, replies, targets and judges' replies of all runs; a page tells how far it looked."""
     query = call.query
     return await state.read_whole(
-        lambda store: search(store, query["q"] or "", after=query["after"], limit=query["limit"])
+        lambda store: SearchPage.of(store, query["q"] or "", after=query["after"], limit=query["limit"])
     )
 
 

@@ -39,15 +39,11 @@ from benchwright.store._records import (
     damage_of as damage_of,
 )
 from benchwright.store._sample_filters import (
-    REPLY_FIGURES as REPLY_FIGURES,
-    Facet as Facet,
     FoundText as FoundText,
     SampleFilter as SampleFilter,
     SampleOrder as SampleOrder,
-    has_value as has_value,
     labels_of as labels_of,
     place_of as place_of,
-    rule_of as rule_of,
     value_in as value_in,
     verdict_of as verdict_of,
 )

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import UNSET, Struct
@@ -117,7 +117,7 @@ class SampleFilter(Struct, frozen=True):
         """Whether a sample passes what is not indexed."""
         if self.rule is not None and not _by_rule(sample.score, self.rule):
             return False
-        if self.column is not None and not has_value(sample.score_input, self.column, self.value or ""):
+        if self.column is not None and not _has_value(sample.score_input, self.column, self.value or ""):
             return False
         return not self.text or holds_text(sample, self.text)
 
@@ -129,6 +129,20 @@ class SampleFilter(Struct, frozen=True):
             and self.scored in (None, facet.scored)
             and self.error in (None, facet.error)
         )
+
+    def passes_by_fields(
+        self, outcome: str, scores: dict[str, Any] | None, error: str | None, row: str | bytes | None
+    ) -> bool:
+        """Whether a sample passes all but labels and the search for a text, given the fields of its record."""
+        if not self.passes(Facet(outcome, verdict_of(scores) or "", scores is not None, error is not None)):
+            return False
+        if self.metric is not None:
+            value, (low, high) = (scores or {}).get(self.metric), self.bounds
+            if not isinstance(value, bool | int | float) or not low < value < high:
+                return False
+        if self.rule is not None and _rule_of(scores) != self.rule:
+            return False
+        return self.column is None or _has_value(row, self.column, self.value or "")
 
 
 def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
@@ -204,22 +218,22 @@ def _by_rule(record: bytes, rule: str) -> bool:
     ):  # an escaped rule has a backslash
         return False
     try:
-        return rule_of(SampleRecord.score_fields(record).get("scores")) == rule
+        return _rule_of(SampleRecord.score_fields(record).get("scores")) == rule
     except _NO_SCORE:
         return False
 
 
-def rule_of(scores: dict[str, Any] | None) -> str | None:
+def _rule_of(scores: dict[str, Any] | None) -> str | None:
     """The rule by which the answer was read; None if the scorer tells none."""
     found = (scores or {}).get("rule")
     return found if isinstance(found, str) else None
 
 
-def has_value(row: bytes | str | None, column: str, value: str) -> bool:
+def _has_value(row: bytes | str | None, column: str, value: str) -> bool:
     """Whether a row, given as JSON, has a value in a column, as slices have it.
 
     >>> row = b'{"topic":"maths","n":[1,2],"of":{"level":3}}'
-    >>> has_value(row, "topic", "maths"), has_value(row, "n", "2"), has_value(row, "of.level", "3"), has_value(row, "n", "3")
+    >>> _has_value(row, "topic", "maths"), _has_value(row, "n", "2"), _has_value(row, "of.level", "3"), _has_value(row, "n", "3")
     (True, True, True, False)
     """
     if row is None:
@@ -246,29 +260,27 @@ def labels_of(value: Any) -> Collection[str]:
     return tuple(dict.fromkeys(str(each) for each in values if isinstance(each, str | int | float)))
 
 
-REPLY_FIGURES = ("latency_s", "prompt_tokens", "completion_tokens")
-"""Figures of a sample's replies by which samples can be sorted."""
-
-
 class SampleOrder(Struct, frozen=True):
     """The order of a page of samples. One by a figure leaves out samples that do not have it."""
 
+    figures: ClassVar[tuple[str, ...]] = ("latency_s", "prompt_tokens", "completion_tokens")
+    """Figures of a sample's replies by which samples can be sorted."""
     by: str | None = None
-    """One of `REPLY_FIGURES`, `metric:NAME`, or None: by row and repeat."""
+    """One of `figures`, `metric:NAME`, or None: by row and repeat."""
     descending: bool = False
     """Whether the greatest come first."""
 
     def __post_init__(self) -> None:
-        named = self.by is None or self.by in REPLY_FIGURES or self.by.startswith("metric:")
+        named = self.by is None or self.by in self.figures or self.by.startswith("metric:")
         if not named or self.by == "metric:":
             raise UsageError(
-                f"samples cannot be sorted by {self.by!r}; sort by {', '.join(REPLY_FIGURES)} or metric:NAME"
+                f"samples cannot be sorted by {self.by!r}; sort by {', '.join(self.figures)} or metric:NAME"
             )
 
     @property
     def indexed_as(self) -> str | None:
         """The name in the index of values: no metric is called like a figure of a reply there."""
-        if self.by is None or self.by in REPLY_FIGURES:
+        if self.by is None or self.by in self.figures:
             return None if self.by is None else f"{_OF_REPLY}{self.by}"
         return self.by.removeprefix("metric:")
 
@@ -288,7 +300,7 @@ def reply_values(record: bytes, reply: bytes | None) -> dict[str, float]:
     try:
         told = orjson.loads(reply)
         usage = SampleRecord.score_fields(record).get("usage") or told.get("u") or (None, None)
-        given = zip(REPLY_FIGURES, (told.get("l"), usage[0], usage[1]), strict=True)
+        given = zip(SampleOrder.figures, (told.get("l"), usage[0], usage[1]), strict=True)
         return {f"{_OF_REPLY}{name}": float(value) for name, value in given if isinstance(value, int | float)}
     except (*_NO_SCORE, IndexError):
         return {}

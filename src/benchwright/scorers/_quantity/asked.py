@@ -172,7 +172,7 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
     if unit is not None:
         tied = [one for one in numbers if unit_at(passage.small, one.start, one.end) == unit]
     elif share is not None:
-        tied = [one for one in numbers if one.number.percent]
+        tied = [one for one in numbers if one.value.percent]
     else:
         assert noun is not None
         stem = _stem(noun["noun"].split()[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchwright.store._drivers.sqlite_errors import not_written
@@ -37,6 +37,7 @@ class SqliteConnection:
     execute: Callable[..., Any]
     executemany: Callable[..., Any]
     as_blob: Callable[[bytes], object]
+    words: Mapping[str, str]
 
     def __init__(
         self, raw: sqlite3.Connection, place: str, lost: Callable[[sqlite3.Connection], StoreError | None]
