@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from benchwright.core import FAST_PATHS, SampleRecord
-from benchwright.store._sample_filters import REPLY_FIGURES, facet_and_values, facet_text, reply_values
+from benchwright.store._sample_filters import SampleOrder, facet_and_values, facet_text, reply_values
 
 _BLOCK = 500
 """Scores that are decoded together: they stay in the processor's cache, and other threads wait a millisecond at most."""
@@ -68,7 +68,7 @@ def _replies_together(
     records: Sequence[bytes], replies: Sequence[bytes | None], name: str
 ) -> list[float | None] | None:
     """None if one is damaged."""
-    place = [name.endswith(each) for each in REPLY_FIGURES].index(True)
+    place = [name.endswith(each) for each in SampleOrder.figures].index(True)
     try:
         told = _READ_TOLD(_list_of(replies))  # type: ignore[arg-type]  # none is None
         pairs = zip(told, _READ_TOLD(_list_of(records)), strict=True)
