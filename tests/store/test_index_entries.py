@@ -8,7 +8,7 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from benchwright.store import REPLY_FIGURES, SampleOrder
+from benchwright.store import SampleOrder
 from benchwright.store._index_entries import index_entries
 from benchwright.store._sample_filters import facet_and_values, reply_values
 
@@ -43,7 +43,7 @@ def test_facets_and_metrics_together_are_those_one_by_one(records: list[bytes], 
     assert [facet for facet, _ in index_entries(records, None)] == [facet for facet, _ in one_by_one]
 
 
-@pytest.mark.parametrize("figure", REPLY_FIGURES)
+@pytest.mark.parametrize("figure", SampleOrder.figures)
 @given(samples=st.lists(st.tuples(RECORDS, REPLIES), max_size=8))
 def test_figures_of_replies_together_are_those_one_by_one(
     figure: str, samples: list[tuple[Any, Any]]
