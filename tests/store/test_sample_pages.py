@@ -273,6 +273,31 @@ def test_a_page_while_the_run_goes_on_has_what_is_recorded_so_far(store: Store) 
     assert paged(store, run_id, SampleFilter(verdict="wrong"), 5) == [(1, 0), (3, 0)]
 
 
+@pytest.mark.parametrize("order", [SampleOrder("metric:f1"), SampleOrder("latency_s", True)], ids=str)
+def test_an_order_that_is_indexed_in_pieces_is_that_of_a_scan_whatever_is_written_between(
+    store: Store, order: SampleOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_samples, "_ROWS_AT_ONCE", 7)
+    some = random.Random(str(order))
+    run_id = new_run(store, *(step for index in range(20, 50) for step in figured(index, some)))
+    reached: list[tuple[int, int]] = []
+    for turn in range(40):
+        page = store.page_samples(run_id, order=order, limit=100, patience_s=0)
+        if page.indexed is None:
+            break
+        assert not page.items
+        reached.append(page.indexed)
+        if turn == 1:  # before and after the place that it has reached
+            write(store, run_id, [step for index in (3, 60) for step in figured(index, some)])
+        if turn == 3:  # row numbers are given out again
+            forget_samples(store, run_id, [(60, 0), (24, 0)])
+            write(store, run_id, figured(24, some))
+    assert reached[:2] == [(7, 30), (14, 30)]
+    expected = sorted_by_scan(store, run_id, SampleFilter(), order)
+    assert [sample.sample for sample in page.items] == expected
+    assert store.page_samples(run_id, order=order, limit=100, patience_s=0).items == page.items
+
+
 @sqlite_only
 def test_read_only_workspaces_without_an_index_give_the_same_pages(workspace: Workspace) -> None:
     with open_store(workspace) as store:

@@ -228,9 +228,10 @@ class StoreSamples:
         after: int | None = None,
         limit: int = 100,
         order: SampleOrder | None = None,
+        patience_s: float | None = None,
     ) -> Page[SampleView]:
         """Samples that pass a filter, in an order, at most `limit`; `after` is `next` of the page before. Its time hardly grows with
-        the run. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin
+        the run, once the figure of its order is indexed: after `patience_s`, `indexed` tells how far that is. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin
         somewhere else."""
         if after is not None:
             before = self._store.page_samples(self._run_id, after=after - 1 if after else None, limit=1).items
@@ -238,8 +239,12 @@ class StoreSamples:
                 raise UsageError(
                     f"no page of run {self._run_id} ended at {after}. To continue a list, give `next` of the page before"
                 )
-        found = self._store.page_samples(self._run_id, where, after=after, limit=limit, order=order)
-        return Page(list(views_of(found.items)) if found.items else [], found.next, found.looked)
+        found = self._store.page_samples(
+            self._run_id, where, after=after, limit=limit, order=order, patience_s=patience_s
+        )
+        return Page(
+            list(views_of(found.items)) if found.items else [], found.next, found.looked, found.indexed
+        )
 
     def changed_from(self, other: int) -> Sequence[int]:
         """The places of the samples whose outcome or scores differ from those of another run, paired as `compare` pairs them, for a

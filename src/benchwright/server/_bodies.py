@@ -366,6 +366,8 @@ class SamplePage(Struct, frozen=True):
     """How many samples pass the filter; null if only looking at each would tell."""
     looked: int | None = None
     """How many samples were looked at for this page, if the filter needs that; null if an index led to them."""
+    indexed: list[int] | None = None
+    """The page has no samples because `patience_s` ended while their figure was indexed: how many are indexed, of how many. Ask again."""
 
 
 class EventBody(Struct, frozen=True):

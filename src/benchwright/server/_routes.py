@@ -97,6 +97,13 @@ _OF_SAMPLES = (
         f"the order: {', '.join(SampleOrder.figures)} or metric:NAME; samples without that figure are left out. Not given: by row",
     ),
     Query("descending", str, "false", "whether the greatest come first", ("true", "false")),
+    Query(
+        "patience_s",
+        float,
+        None,
+        "seconds after which the first page by a figure answers how many samples are indexed, instead of samples; asked again, it goes on. "
+        "Not given: answer with samples, however long that takes",
+    ),
     Query("columns", str, None, "only these columns of the samples, with commas between"),
     Query("cut", int, None, "cut texts that are longer than this many characters"),
 )

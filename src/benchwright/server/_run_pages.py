@@ -49,7 +49,13 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
         within = (
             where if other is None else replace(where, places=_changed(state, samples, run, store.run(other)))
         )
-        page = samples.page(within, after=query["after"], limit=query["limit"], order=order)
+        page = samples.page(
+            within,
+            after=query["after"],
+            limit=query["limit"],
+            order=order,
+            patience_s=query["patience_s"],
+        )
         total = _total(store, call.run_id, where) if by_facets else None
         if within.places is not None and where == SampleFilter() and order.by is None:
             total = len(within.places)
@@ -58,6 +64,7 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
             next=page.next,
             total=total,
             looked=page.looked,
+            indexed=None if page.indexed is None else list(page.indexed),
         )
 
     return await (state.read if by_facets else state.read_whole)(read)

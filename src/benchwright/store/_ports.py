@@ -196,10 +196,11 @@ class SampleStore(Protocol):
 
     def page_samples(
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100,
-        order: SampleOrder | None = None,
+        order: SampleOrder | None = None, patience_s: float | None = None,
     ) -> Page[SampleSteps]:  # fmt: skip
         """A page of the samples that pass a filter, by row unless another order is given. A page that must look at samples one by
-        one looks at a limited number: it may be shorter than `limit` though `next` names where the search continues."""
+        one looks at a limited number: it may be shorter than `limit` though `next` names where the search continues. The first page by
+        a figure indexes it, which takes seconds for a million samples; after `patience_s` it is empty, and `indexed` tells how far that is."""
 
 
 class LabelStore(Protocol):

@@ -143,6 +143,9 @@ class Page(Generic[T], Struct, frozen=True):
     """The `after` of the next page; None on the last page."""
     looked: int | None = None
     """How many entries were looked at, one by one, to find these; None: an index led to them."""
+    indexed: tuple[int, int] | None = None
+    """The list must be indexed first, and the patience for that has ended: how many entries are, and how many there are. Asked again, it
+    goes on from there."""
 
 
 class StepState(NamedTuple):

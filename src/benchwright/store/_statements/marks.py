@@ -10,10 +10,16 @@ from benchwright.store._driver import Connection
 SET_MARK = "INSERT INTO marks VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 FIGURES = "figures/"
 """How the names of marks begin that say how far a figure of a run is indexed."""
+INDEXING = "indexing/"
+"""The same of marks that say at which sample the indexing of a figure goes on."""
+INDEXING_UPTO = "indexing_upto/"
+"""And up to which row number it then goes."""
 
 
 def lower_marks(connection: Connection) -> None:
-    """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps."""
+    """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps. Figures that are half
+    indexed begin again."""
+    connection.execute("DELETE FROM marks WHERE name >= 'indexing/' AND name < 'indexing_v'")
     connection.execute(
         "UPDATE marks SET value = (SELECT coalesce(max(rowid), 0) FROM steps)"
         " WHERE (name IN ('replies', 'samples') OR name >= 'figures/' AND name < 'figures0')"

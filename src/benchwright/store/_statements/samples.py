@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from time import monotonic
 from typing import Any
 
 from benchwright.core import step_key
@@ -35,7 +36,7 @@ from benchwright.store._sample_filters import (
     sample_at,
 )
 from benchwright.store._statements.labels import Labels
-from benchwright.store._statements.marks import FIGURES as _FIGURES, SET_MARK
+from benchwright.store._statements.marks import FIGURES as _FIGURES, INDEXING, INDEXING_UPTO, SET_MARK
 from benchwright.store._statements.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._statements.steps import SAMPLE_COLUMNS, Steps
 from benchwright.store._workflow_records import Page
@@ -116,16 +117,21 @@ class Samples(Steps, Labels):
 
     def page_samples(
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100,
-        order: SampleOrder | None = None,
+        order: SampleOrder | None = None, patience_s: float | None = None,
     ) -> Page[SampleSteps]:  # fmt: skip
         """Samples of a run that pass the filter, in sample order or another; `after` is `next` of the page before.
 
         A page looks at a limited number of samples for what is not indexed. If it did not find enough, it is shorter than `limit`,
-        and the search continues at `next`.
+        and the search continues at `next`. The same holds for the time in which a figure is indexed: then `indexed` tells how far.
         """
         where, order = where or SampleFilter(), order or SampleOrder()
         if where.labelled is not None:
             return self._page_labelled(run_id, where, order, after, limit)
+        figure = order.indexed_as or (where.metric if where.places is None else None)
+        if figure is not None and patience_s is not None and not self._read_only:
+            reached = self._index_figure(run_id, figure, monotonic() + patience_s)
+            if reached is not None:
+                return Page(indexed=(self._count_upto(run_id, reached), self.count_steps(run_id, "score")))
         if order.by is not None:
             looks = where.looks or where.metric not in (None, order.indexed_as)
             block = _MOST_SEARCHED + 1 if looks else limit + 1
@@ -411,21 +417,42 @@ class Samples(Steps, Labels):
         # Inserting in the order of the index is four times as fast.
         return sorted((run_id, facet, key) for (run_id, _, key), (facet, _) in zip(rows, facets, strict=True))
 
-    def _index_figure(self, run_id: int, name: str) -> None:
-        """Index one figure of one run. All figures of all runs took half a minute for a million samples; few are ever looked at."""
-        mark = f"{_FIGURES}{run_id}/{name}"
-        done, newest = self._indexed_and_newest(mark)
+    def _index_figure(self, run_id: int, name: str, until: float = math.inf) -> str | None:
+        """Index one figure of one run. All figures of all runs took half a minute for a million samples; few are ever looked at. If it is
+        not done at a time, returns the key that it reached; the next call goes on there."""
+        figure = f"{run_id}/{name}"
+        done, newest = self._indexed_and_newest(f"{_FIGURES}{figure}")
         if done >= newest:
-            return
+            return None
+        begun = [f"{INDEXING}{figure}", f"{INDEXING_UPTO}{figure}"]
         after: str | None = "score/"
+        place, upto = (self._mark(name) for name in begun)
+        if place is not None and upto is not None:  # samples that came since are indexed by the next pass
+            after, newest = step_key("score", *sample_at(place)), upto
         while after is not None:
-            rows, after = self._figure_rows(
-                run_id, name, done, after
-            )  # read before others must wait for the transaction
+            # Read before others must wait for the transaction.
+            rows, after = self._figure_rows(run_id, name, done, after)
             with self._transaction(bulk=True) as connection:
                 connection.executemany(_INSERT_FIGURE.format(table=_FIGURE_TABLE), rows)
                 if after is None:
-                    connection.execute(SET_MARK, (mark, newest))
+                    connection.execute("DELETE FROM marks WHERE name IN (?, ?)", begun)
+                    connection.execute(SET_MARK, (f"{_FIGURES}{figure}", newest))
+                elif monotonic() > until:
+                    values = (_place_of_key(after), newest)
+                    connection.executemany(SET_MARK, list(zip(begun, values, strict=True)))
+                    return after
+        return self._index_figure(run_id, name, until) if upto is not None else None
+
+    def _count_upto(self, run_id: int, key: str) -> int:
+        """How many samples there are up to a key."""
+        found = self._connection.execute(
+            "SELECT count(*) FROM steps WHERE run_id = ? AND key >= 'score/' AND key <= ?", (run_id, key)
+        )
+        return int(found.fetchone()[0])
+
+    def _mark(self, name: str) -> int | None:
+        found = self._connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
+        return None if found is None else int(found[0])
 
     def _figure_rows(self, run_id: int, name: str, done: int, after: str) -> tuple[list[Row], str | None]:
         """Entries of samples after a row number and a key, and the key to continue after; None if there are no more."""
@@ -451,9 +478,8 @@ class Samples(Steps, Labels):
         return next((each.call_output for each in self._samples_between(run_id, key, key + "0")), None)
 
     def _indexed_and_newest(self, mark: str) -> tuple[int, int]:
-        found = self._connection.execute("SELECT value FROM marks WHERE name = ?", (mark,)).fetchone()
         newest = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
-        return (found[0] if found else 0), int(newest)
+        return self._mark(mark) or 0, int(newest)
 
     def _facet_table(self, run_id: int) -> str:
         """The table of facets: in the database, or one of this connection if a read-only database lacks records in it."""

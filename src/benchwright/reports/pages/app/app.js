@@ -22,9 +22,9 @@ import { servedWorkflow } from "./served_workflow.js";
 import { slices } from "./slices.js";
 import { deleted, failed, loading, needsCode, nothingThere } from "./states.js";
 
-/** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string, command: string | null, live: boolean }} Place
+/** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string, command: string | null, live: boolean, tell: (words: string, share: number) => void }} Place
  *  where a page is shown: the parts of its address, and what it may change: its title, the command that shows the same, and whether the run
- *  that it shows was live when it was read */
+ *  that it shows was live when it was read; `tell` says how far it is, while it takes long */
 
 /** One row per page: its address without what follows `?`, its title, and the function that makes its elements of the server's JSON.
  *  A row with a link is in the bar above all pages. */
@@ -55,6 +55,13 @@ function fill(title, busy, ...children) {
   document.title = `${title} – benchwright`;
   main.setAttribute("aria-busy", String(busy));
   main.replaceChildren(...children);
+}
+
+/** Tell how far a page is that takes long, where it says what it is doing. @param {string} words @param {number} share */
+function tell(words, share) {
+  const line = main.querySelector("[role=status]");
+  line?.setAttribute("data-progress", String(share));
+  if (line) line.textContent = words;
 }
 
 /** @param {string | null} why */
@@ -105,7 +112,7 @@ async function show(moved) {
   const same = shown === address && main.getAttribute("aria-busy") === "false"; // only the query changed: the page stays while the next one loads
   if (same) main.setAttribute("aria-busy", "true");
   else fill(page.title, true, loading(page.title.toLowerCase()));
-  const place = { signal, address: location.hash, ids: (page.address.exec(address) ?? []).slice(1), query: new URLSearchParams(asked), title: page.title, command: commandOf(address, new URLSearchParams(asked)), live: false };
+  const place = { signal, address: location.hash, ids: (page.address.exec(address) ?? []).slice(1), query: new URLSearchParams(asked), title: page.title, command: commandOf(address, new URLSearchParams(asked)), live: false, tell };
   try {
     const parts = await page.show(place);
     if (signal.aborted) return;

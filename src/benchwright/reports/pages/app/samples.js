@@ -10,7 +10,7 @@ import { filterOf, link } from "./sample_filter.js";
 /** @typedef {[string, string, string, (sample: Sample) => Node[]]} Column */
 /** @typedef {[string, string]} Choice */
 
-const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20;
+const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20, PATIENCE_S = 1;
 const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
 const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
 const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
@@ -109,12 +109,24 @@ function row(run, filter, sample, columns) {
   return h("tr", { "data-sample": id, class: verdict(sample) ?? "" }, h("td", { class: "first" }, way), ...columns.map(([,, style, cell]) => h("td", { class: style }, ...cell(sample))));
 }
 
+/** A page of samples. The first one by a figure of a long run takes a while: the reader is told how far it is.
+ *  @param {string} path @param {import("./app.js").Place} place */
+async function page(path, { query, signal, tell }) {
+  const by = query.get("sort") ?? query.get("metric") ?? "";
+  for (;;) {
+    const found = await get(`${path}&patience_s=${PATIENCE_S}`, signal);
+    if (!found.indexed) return found;
+    const [done, total] = found.indexed;
+    tell(`Indexing ${FIGURES[by] ?? by.replace("metric:", "")} for the first time: ${count(done)} of ${plural(total, "sample")}…`, done / total);
+  }
+}
+
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function samples(place) {
   const [run] = place.ids, { signal } = place;
   const filter = filterOf(place.query);
   const asked = new URLSearchParams([...filter, ["limit", String(AT_ONCE)], ["columns", READ.join(",")], ["cut", String(CUT)]]);
-  const [about, first] = await Promise.all([get(`/runs/${run}`, signal), get(`/runs/${run}/samples?${asked}`, signal)]);
+  const [about, first] = await Promise.all([get(`/runs/${run}`, signal), page(`/runs/${run}/samples?${asked}`, place)]);
   place.title = `Samples of ${about.name}, run ${run}`;
   const found = [];
   let next = null, looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : FIRST, running = true;
@@ -167,7 +179,7 @@ export async function samples(place) {
     try {
       for (let empty = 0; running && next !== null && found.length < enough && empty < MOST_EMPTY; empty += 1) {
         stop.hidden = first.looked === null;
-        add(await get(`/runs/${run}/samples?${asked}&after=${next}`, signal));
+        add(await page(`/runs/${run}/samples?${asked}&after=${next}`, place));
         say();
       }
       draw();
