@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import runpy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchwright import UsageError, WorkflowContext, workflow
-from benchwright.core import JsonObject, JsonValue
 from benchwright.results import ComparisonOptions, kind_of
 from benchwright.results._found_runs import FoundRun
-from benchwright.results._workflow_rows import row_scores
 from benchwright.store import Workspace, open_store
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "agent" / "agent_rows.py"
@@ -73,23 +72,30 @@ def test_a_failed_row_comes_first_and_a_resumed_run_finishes_it(tmp_path: Path) 
     )
 
 
-def test_only_failed_rows_count_as_wrong_and_only_in_what_every_other_row_has() -> None:
-    def row(status: str, **scores: float) -> JsonObject:
-        return {"status": status, "scores": {**scores}}
+def test_only_failed_rows_count_as_wrong_and_only_in_what_every_other_row_has(tmp_path: Path) -> None:
+    given: list[dict[str, float] | None] = [{"correct": 1, "judged": 1}, {"correct": 0}, {}]
 
-    rows = [row("completed", correct=1, judged=1), row("completed", correct=0), row("completed")]
-    assert {name: each["failures_as_wrong"] for name, each in scores_of(rows).items()} == {
+    async def handler(ctx: WorkflowContext) -> None:
+        for name, scores in enumerate(given):
+            with suppress(ValueError):
+                async with ctx.sample(name) as sample:
+                    if scores is None:
+                        raise ValueError("no reply")
+                    if scores:
+                        sample.score(**scores)
+
+    asyncio.run(workflow("w", handler).run(workspace=tmp_path))
+    found = details(tmp_path)["scores"]
+    assert {name: each["failures_as_wrong"] for name, each in found.items()} == {
         "correct": None,
         "judged": None,
     }
-    found = scores_of([*rows, row("failed"), row("failed")])
+    given += [None, None]
+    asyncio.run(workflow("w", handler).run(workspace=tmp_path))
+    found = details(tmp_path, 2)["scores"]
     assert (found["correct"]["value"], found["correct"]["n"]) == (0.5, 2)
     assert found["correct"]["failures_as_wrong"] == 1 / 4, "one right of two scored and two failed"
     assert found["judged"]["failures_as_wrong"] is None, "a failed row might not have had it"
-
-
-def scores_of(rows: Sequence[JsonValue]) -> Any:
-    return row_scores(rows)
 
 
 def test_rows_of_two_runs_are_compared_in_pairs(tmp_path: Path) -> None:
@@ -107,7 +113,7 @@ def test_rows_of_two_runs_are_compared_in_pairs(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("value", ["yes", None, [1], float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("value", ["yes", None, [1], float("nan"), float("inf"), -float("inf"), 1e200])
 def test_scores_are_numbers(tmp_path: Path, value: Any) -> None:
     async def handler(ctx: WorkflowContext) -> None:
         async with ctx.sample(1) as sample:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._commands import EXPORT_FORMATS, either
 from benchwright.cli._flags import add_accept_cached, add_workspace, existing_store
@@ -62,7 +62,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Write the samples of a run, the requests of a load test, the steps of a workflow, the figures of a suite, or a comparison; JSON:
+    """Write the samples of a run, the requests of a load test, the steps and rows of a workflow, the figures of a suite, or a comparison; JSON:
     `{"file", "format", "samples" | "requests" | "steps" | "figures" | "runs"}`."""
     from benchwright.core import NotFoundError, UsageError
     from benchwright.reports import EXPORTS
@@ -122,8 +122,15 @@ def _write(arguments: Namespace, output: Output, name: str, part: Export, title:
         output.stream(part.lines(kind, arguments.raw))
         return 0
     path = expand_home(arguments.output or f"{name}.{kind}")
+    told: dict[str, Any] = {"file": str(path), "format": kind}
+    written = [(part, path)]
+    if part.beside is not None and kind in part.texts:
+        beside = path.with_name(f"{path.stem}-{part.beside.noun}{path.suffix}")
+        written.append((part.beside, beside))
+        told[f"{part.beside.noun}_file"] = str(beside)
     try:
-        count = part.write(path, kind, arguments.raw)
+        for each, file in written:
+            told[each.noun] = each.write(file, kind, arguments.raw)
     except ValueError as error:
         raise UsageError(
             f"{path} cannot be written: {clause(error)}; choose another format with -o FILE.parquet"
@@ -131,9 +138,10 @@ def _write(arguments: Namespace, output: Output, name: str, part: Export, title:
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
     if output.as_json:
-        output.json({"file": str(path), "format": kind, part.noun: count})
+        output.json(told)
     else:
-        output.line(f"wrote {count:,} {part.noun} of {title} to {path}")
+        for each, file in written:
+            output.line(f"wrote {told[each.noun]:,} {each.noun} of {title} to {file}")
     return 0
 
 

@@ -156,6 +156,8 @@ class SampleRecord(Struct, frozen=True):
     """Of a failed sample: the scores that depend on its row alone."""
     copied: str | None = None
     """Whether events of the reply's stream came more than once, as in `ModelReply`."""
+    name: str | None = None
+    """The name that a workflow gave the row."""
 
     def to_steps(self) -> tuple[StepValues, ...]:
         """The rows to store: calls with separate keys, then the score."""
@@ -224,6 +226,8 @@ class SampleRecord(Struct, frozen=True):
             stored["g"] = self.group
         if self.constants is not None:
             stored["c"] = self.constants
+        if self.name is not None:
+            stored["n"] = self.name
         text = encode_json(stored)
         return marked_as_redacted(text) if self.redacted else text
 
@@ -287,6 +291,7 @@ _KEYS = {
     "reply_counts": "counts",
     "group": "g",
     "constants": "c",
+    "name": "n",
     "redacted": "redacted",
 }
 """The fields in the text of a score and their names there."""

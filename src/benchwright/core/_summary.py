@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, ValidationError, convert, field
 
@@ -40,6 +40,9 @@ DEMO_KIND = "demo_model"
 
 class MetricSummary(Struct, frozen=True):
     """One metric over the samples that have it."""
+
+    LARGEST: ClassVar[float] = 1e150
+    """No score is as large: squares of it could not be summed."""
 
     value: float
     """The headline figure: the mean over samples that have the metric, without failed samples."""

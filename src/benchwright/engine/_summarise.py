@@ -285,14 +285,14 @@ def _metrics(sums: _RunSums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
     metrics = {}
     for name, summary in sums.aggregator.summaries().items():
         if name in spec.partial_metrics:
-            metrics[name] = _of_group(_metric(summary, None), sums.failed_in, name)
+            metrics[name] = _of_group(summary.metric(None), sums.failed_in, name)
             continue
         # Counting a failure as 0 would give an error rate its best value.
         wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
         if name in spec.constants:
             metrics[name] = _constant(with_failures.get(name, summary))
         else:
-            metrics[name] = _metric(summary, wrong)
+            metrics[name] = summary.metric(wrong)
     return metrics
 
 
@@ -318,36 +318,18 @@ def _over_repeats(
     for metric in metrics:
         for name, figure in tally.summaries(metric, each_k, repeats).items():
             if figure.scored is not None:
-                found.setdefault(name, {})[metric] = _metric(figure.scored, figure.with_failures)
+                found.setdefault(name, {})[metric] = figure.scored.metric(figure.with_failures)
     return found
 
 
 def _constant(summary: ScoreSummary) -> MetricSummary:
     """The summary of a metric that was not measured. It has no error, and failures do not change it."""
     return replace(
-        _metric(summary, None),
+        summary.metric(None),
         stderr=0.0,
         sample_stderr=0.0,
         ci_low=None,
         ci_high=None,
         interval="constant",
         too_few=False,
-    )
-
-
-def _metric(summary: ScoreSummary, wrong: ScoreSummary | None) -> MetricSummary:
-    return MetricSummary(
-        value=summary.mean,
-        count=summary.count,
-        stddev=summary.stddev,
-        stderr=summary.stderr,
-        sample_stderr=summary.sample_stderr,
-        ci_low=summary.ci_low,
-        ci_high=summary.ci_high,
-        interval=summary.interval,
-        min=summary.min,
-        max=summary.max,
-        with_failures=None if wrong is None else wrong.mean,
-        with_failures_count=None if wrong is None else wrong.count,
-        too_few=summary.too_few,
     )

@@ -239,7 +239,18 @@ def benchmark_samples(
     store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
 ) -> SampleList:
     """A page of the samples that pass a filter. Raises NotFoundError for a metric that the run does not have."""
-    summary = summary_of(run)
+    return filtered_samples(store, run, summary_of(run), where, after, limit)
+
+
+def filtered_samples(
+    store: Store,
+    run: RunRecord,
+    summary: RunSummary | None,
+    where: SampleFilter,
+    after: int | None,
+    limit: int,
+) -> SampleList:
+    """The same for a run of any kind, by its figures."""
     if where.metric is not None and summary is not None:
         known = summary.metrics
         if where.metric not in known:

@@ -12,7 +12,7 @@ from math import ceil, floor, fsum, isfinite, log10
 from typing import Any
 
 from benchwright.core import JsonObject, JsonValue, RunSummary, UsageError
-from benchwright.results._figures import headline_of, summary_of
+from benchwright.results._figures import headline_of
 from benchwright.results._samples import RunSamples
 from benchwright.results._settings import table_of
 from benchwright.stats import percentile
@@ -39,7 +39,10 @@ MOST_READ = 100_000
 def run_distributions(store: Store, run: RunRecord) -> JsonObject:
     """`{run_id, figures, repeats}`: the figures that some sample has, each as `histogram` returns it, and the stability of repeats,
     None without them. Raises UsageError for a run without a result."""
-    summary = summary_of(run)
+    from benchwright.results._kinds import kind_of
+
+    samples = kind_of(run).samples
+    summary = None if samples is None else samples(store, run)[0].result
     if summary is None:
         raise UsageError(f"run {run.id} ({run.name}) has no result yet: it is {run.status}")
     found = Distributions(run.manifest, summary)

@@ -95,7 +95,7 @@ class KindRow(Struct, frozen=True):
     file: str | None = None
     """The file from which lost records are restored; None: such runs write none."""
     samples: Callable[[Store, RunRecord], tuple[RunDetails, RunSamples]] | None = None
-    """The samples that `export` writes and `rescore` scores again; None: such runs have none."""
+    """The samples of a run, with its figures; None: such runs have none."""
     filed: Callable[[RunRecord], RunRecord] | None = None
     """Puts the settings of a run into the form of its files, for comparison with a folder; None: they have it."""
     requests: Callable[[Store, int], Requests] | None = None
@@ -105,11 +105,12 @@ class KindRow(Struct, frozen=True):
     settings that change no result, and tell whether replies may be older than the run."""
 
     def contents(self, store: Store, run: RunRecord) -> tuple[Any, ...]:
-        """A run in full, and its samples or requests, if it has such."""
+        """A run in full, and its samples or requests."""
         if self.samples is not None:
-            return self.samples(store, run)
-        details = self.details(store, run)
-        return (details,) if self.requests is None else (details, self.requests(store, run.id))
+            details, samples = self.samples(store, run)
+            return (self.details(store, run) if self.starts_program else details), samples
+        assert self.requests is not None
+        return self.details(store, run), self.requests(store, run.id)
 
 
 def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
@@ -117,6 +118,15 @@ def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
     from benchwright.results._samples import RunSamples
 
     return benchmark_details(run), RunSamples(store, run)
+
+
+def _rows(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
+    from benchwright.results._runs import run_details
+    from benchwright.results._samples import RunSamples
+    from benchwright.results._workflow_rows import rows_summary
+    from benchwright.results._workflows import workflow_view
+
+    return run_details(run, workflow_view(run), rows_summary(store, run)[0]), RunSamples(store, run)
 
 
 def _filed(run: RunRecord) -> RunRecord:
@@ -162,6 +172,7 @@ RUN_KINDS: dict[str, KindRow] = {
             breaks=_later("_comparing_workflows:other_code"),
             has_result=lambda run: run.status == "completed",  # it may have no figures
             starts_program=True,
+            samples=_rows,
         ),
         KindRow(
             name=RunKind.LOAD,

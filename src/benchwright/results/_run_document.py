@@ -6,31 +6,37 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, JsonValue, load_exact_json, open_artifacts
+from benchwright.core import JsonObject, JsonValue, RunSummary, load_exact_json, open_artifacts
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
-from benchwright.results._runs import RunDetails
+from benchwright.results._runs import RunDetails, View
 from benchwright.store import RunRecord, Store
 
 
 def run_document(store: Store, run: RunRecord) -> JsonObject:
-    """A run of any kind as `show --json` prints it. A benchmark run also has `page`: what its page shows, in words; None while
+    """A run of any kind as `show --json` prints it. A run with samples also has `page`: what its page shows, in words; None while
     there is no result; its `distributions` are None, because a page shows them later."""
-    details = kind_of(run).details(store, run)
-    if not isinstance(details, RunDetails):
+    kind = kind_of(run)
+    details = kind.details(store, run)
+    if kind.samples is None:
         return details.to_json()
-    return {**replace(details, read_distributions=None).to_json(), "page": _page(store, run, details)}
+    result = details.result if isinstance(details, RunDetails) else kind.samples(store, run)[0].result
+    page = None if result is None else _page(store, run, details, result)
+    if isinstance(details, RunDetails):
+        details = replace(details, read_distributions=None)
+    return {**details.to_json(), "page": page}
 
 
-def _page(store: Store, run: RunRecord, details: RunDetails) -> JsonObject | None:
-    if details.result is None:
-        return None
+def _page(store: Store, run: RunRecord, details: View, result: RunSummary) -> JsonObject:
     counts: Counter[Group] = Counter()
     for facet, samples in store.sample_counts(run.id).items():
         counts[_group(facet.scored, facet.verdict)] += samples
     first = store.page_samples(run.id, limit=1).items
-    page = run_page(details, details.result, counts, first[0].call_input if first else None)
-    page["columns"] = _columns(first[0].score_input if first else None)
+    columns = _columns(first[0].score_input if first else None)
+    if not isinstance(details, RunDetails):  # the page of a workflow has its own words, about its steps too
+        return {"counts": {str(group): number for group, number in counts.items()}, "columns": columns}
+    page = run_page(details, result, counts, first[0].call_input if first else None)
+    page["columns"] = columns
     page["files"] = list[JsonValue](open_artifacts(run.folder).names())
     return page
 

@@ -121,7 +121,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """The benchmark and the model."""
-        return f"{self.name} on {self.model_title}"
+        return f"{self.name} on {self.model_title}" if self.model_title else self.name
 
     @property
     def comparable(self) -> bool | None:

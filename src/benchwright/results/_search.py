@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, RunKind, UsageError, exact_json
-from benchwright.results._kinds import view_of
+from benchwright.core import JsonObject, UsageError, exact_json
+from benchwright.results._kinds import RUN_KINDS, view_of
 from benchwright.store import FoundText, RunRecord, Store
 
 MOST_LOOKED = 20_000
@@ -92,7 +92,7 @@ class SearchPage(Struct, frozen=True):
                 f"{after[:40]!r} is not where a page of a search ended. Give `next` of the page before"
             )
         runs = store.runs()
-        searched = [run for run in runs if run.kind == RunKind.BENCHMARK]
+        searched = [run for run in runs if run.kind in RUN_KINDS and RUN_KINDS[run.kind].samples is not None]
         first, key = (int(place[1]), place[2]) if place is not None else (None, "")
         passed = 0 if first is None else sum(run.id > first for run in searched)
         found: list[FoundSample] = []

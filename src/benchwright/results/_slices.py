@@ -31,7 +31,7 @@ from benchwright.core import (
     lower_is_better,
     suggest,
 )
-from benchwright.results._figures import headline_of, summary_of
+from benchwright.results._figures import headline_of
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._samples import StoreSamples
 from benchwright.stats import (
@@ -122,16 +122,17 @@ class Slices(ShownInNotebooks, Struct, frozen=True, kw_only=True):
 
 
 def run_slices(store: Store, run: RunRecord, column: str, metric: str | None = None) -> Slices:
-    """Slice a recorded benchmark run by a column of its data; by its headline metric, unless another is named.
+    """Slice a recorded run by a column of its data; by its headline metric, unless another is named.
 
     Raises NotFoundError for a column or a metric that the run does not have, and UsageError for a run without scores and a column
     with too many values.
     """
     from benchwright.results._kinds import kind_of
 
-    if kind_of(run).samples is None:
-        raise UsageError(f"run {run.id} has no rows to slice: it is not a benchmark")
-    summary = summary_of(run)
+    samples = kind_of(run).samples
+    if samples is None:
+        raise UsageError(f"run {run.id} has no rows to slice: it is a load test")
+    summary = samples(store, run)[0].result
     known = [] if summary is None else list(summary.metrics)
     name = metric or (None if summary is None else headline_of(summary))
     if name is None or not known:

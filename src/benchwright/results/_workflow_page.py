@@ -23,6 +23,8 @@ def workflow_page(view: WorkflowDetails) -> JsonObject:
     the means over all points."""
     document = view.to_json()
     places, steps = _chosen(view)
+    rows = _list(document["rows"])
+    own = [step for step in view.steps if not view.is_row(step)]
     points, left = [], Counter[str]()
     for point, value in zip(view.points, _list(document["metrics"]), strict=True):
         left[point.name] += 1
@@ -34,15 +36,16 @@ def workflow_page(view: WorkflowDetails) -> JsonObject:
         **document,
         **printed,
         "samples": steps,
-        "rows": _list(document["rows"])[:MOST_STEPS],
+        "rows": _fitting(rows),
         "metrics": points,
         "events": events[:_MOST_EVENTS],
         "shown": {
             "places": places,
-            "steps": len(view.steps),
-            "troubled": sum(step.not_well for step in view.steps),
+            "steps": len(own),
+            "troubled": sum(step.not_well for step in own),
             "events": len(events),
-            "rows": len(_list(document["rows"])),
+            "rows": len(rows),
+            "failed_rows": len(rows) if view.details.result is None else view.details.result.failed,
             "points": {
                 name: {"count": totals.count, "mean": totals.mean, "last": totals.last}
                 for name, totals in view.totals.items()
@@ -58,11 +61,24 @@ def _chosen(view: WorkflowDetails) -> tuple[list[JsonValue], list[JsonValue]]:
     for place in sorted(range(len(view.steps)), key=lambda place: not view.steps[place].not_well):
         if len(found) == MOST_STEPS or left <= 0:
             break
+        if view.is_row(view.steps[place]):
+            continue  # the rows have it
         step = view.steps[place].to_json()
         left -= len(exact_json(step))
         found.append((place, step))
     found.sort(key=lambda each: each[0])
     return [place for place, _ in found], [step for _, step in found]
+
+
+def _fitting(rows: list[JsonValue]) -> list[JsonValue]:
+    """The first rows, as many as a page holds."""
+    left, found = _MOST_BYTES, []
+    for row in rows[:MOST_STEPS]:
+        found.append(row)
+        left -= len(exact_json(row))
+        if left <= 0:
+            break
+    return found
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from benchwright.core import (
     RUN_STATUSES,
+    SAMPLE_STEP,
     STREAM_FILES,
     DamagedRecordError,
     JsonObject,
@@ -32,7 +33,8 @@ from benchwright.results._runs import (
     run_details,
     times_json,
 )
-from benchwright.results._workflow_rows import row_scores, workflow_rows
+from benchwright.results._samples import SampleList, find_samples
+from benchwright.results._workflow_rows import row_scores, rows_summary, workflow_rows
 from benchwright.store import MetricPoint, MetricTotals, RunRecord, SampleFilter, Store, WorkflowStep
 
 
@@ -139,6 +141,8 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
     """Its metric points, in the order in which they came."""
     totals: dict[str, MetricTotals]
     """All points of each metric, even of a run that has not ended."""
+    numbers: dict[str, int]
+    """The numbers of the samples that its rows are, by the names of the rows."""
     printed: dict[str, tuple[str, str]]
     """The file of each stream that its program printed to, and its text."""
 
@@ -164,6 +168,12 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
             return f"benchwright resume {self.run.id}"
         return f"python {self.run.target or 'my_eval.py'} --resume {self.run.id}"
 
+    def is_row(self, view: StepView) -> bool:
+        """Whether a step records a row."""
+        return (
+            view.step.key.startswith(SAMPLE_STEP) and view.step.key.removeprefix(SAMPLE_STEP) in self.numbers
+        )
+
     def page(self) -> JsonObject:
         """The document of its page."""
         from benchwright.results._workflow_page import workflow_page  # which draws details
@@ -174,12 +184,11 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         """The common JSON of runs, and `{input, output, resume, rows: [those of `ctx.sample`], scores: {name: mean over the rows},
         metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}], samples: [the steps], stdout, stderr}`. Events of steps
         are left out."""
-        rows = workflow_rows(self.steps)
         return {
             **self.details.to_json(),
             "resume": self.resume,
-            "rows": rows,
-            "scores": row_scores(rows),
+            "rows": workflow_rows(self.steps, self.numbers),
+            "scores": row_scores(self.details.result),
             "input": self.run.input,
             "output": self.run.output,
             "metrics": [_point_json(point) for point in self.points],
@@ -214,7 +223,8 @@ def _steps(summary: JsonObject | None) -> dict[str, int]:
 def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
     """A workflow run in full."""
     events = [event for event in store.events(run.id) if not event.kind.startswith("step.")]
-    details = run_details(run, workflow_view(run), None, events)
+    summary, numbers = rows_summary(store, run)
+    details = run_details(run, workflow_view(run), summary, events)
     command = run.settings.get("command")
     if isinstance(command, list):
         details = replace(details, command=shlex.join(str(word) for word in command))
@@ -227,6 +237,7 @@ def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
         steps=tuple(_as_left(view, run) for view in step_views(store, run.id)),
         points=tuple(all_points(store, run.id)),
         totals=store.metric_totals(run.id),
+        numbers=numbers,
         printed=printed,
     )
 
@@ -240,18 +251,26 @@ def _as_left(view: StepView, run: RunRecord) -> StepView:
 
 def workflow_steps(
     store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
-) -> StepList:
-    """A page of the steps. Of filters, only that for what failed has a meaning for them."""
+) -> StepList | SampleList:
+    """A page of the steps; or, for a filter that only samples have, of the rows. Of filters, only that for what failed has a meaning for
+    steps."""
     given = {
         "wrong": where.verdict,
-        "unparsed": where.outcome,
+        "outcome": where.outcome,
         "where": where.metric,
         "text": where.text,
     }
+    if any(value is not None for value in given.values()):
+        from benchwright.results._benchmarks import filtered_samples  # lists of steps do without
+
+        summary, _ = rows_summary(store, run)
+        if summary is not None:
+            return filtered_samples(store, run, summary, where, after, limit)
     for flag, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--{flag}: run {run.id} is a workflow, whose steps are not judged; see --steps or --failed-only"
+                f"--{flag}: run {run.id} is a workflow without rows, and steps are not judged; see --steps or --failed-only, and "
+                "ctx.sample in docs/workflows.md for rows"
             )
     views = list(enumerate(_as_left(view, run) for view in step_views(store, run.id)))[
         0 if after is None else after + 1 :
@@ -263,10 +282,14 @@ def workflow_steps(
     return StepList(run.id, tuple(view for _, view in shown), left, shown[-1][0] if left else None)
 
 
-def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
-    """One step in full, by its key. Raises `NotFoundError` with similar keys."""
+def workflow_step(store: Store, run: RunRecord, key: str) -> StepList | SampleList:
+    """One step in full, by its key; or a row, by its name or its number. Raises `NotFoundError` with similar keys."""
     views = {view.step.key: _as_left(view, run) for view in step_views(store, run.id)}
     if key not in views:
+        _, numbers = rows_summary(store, run)
+        row = str(numbers[key]) if key in numbers else key
+        if numbers and row.partition("/")[0].isdigit():
+            return find_samples(store, run.id, row)
         raise NotFoundError(
             f"there is no step {key!r}.{suggest(key, views)} See: benchwright show RUN --steps"
         )

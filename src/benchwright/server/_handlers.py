@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import VERSION, RunKind, RunProgress, RunStatus, load_json
+from benchwright.core import VERSION, RunKind, RunProgress, RunStatus, load_exact_json
 from benchwright.server import _bodies as bodies
 from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
 from benchwright.server._guard import Refusal
@@ -280,7 +280,7 @@ def _json_text(name: str, text: str | None) -> bytes | None:
     if text is None:
         return None
     try:
-        load_json(text)
+        load_exact_json(text)
     except ValueError as error:
         raise Refusal(
             422,

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
+from benchwright.core import MetricSummary
 from benchwright.stats._intervals import FEWEST, Z_95, ClusterMoments, Interval, mean_interval
 
 
@@ -46,6 +47,24 @@ class ScoreSummary(Struct, frozen=True):
     def too_few(self) -> bool:
         """Whether the rows are too few to rely on the interval."""
         return self.clusters < FEWEST
+
+    def metric(self, wrong: ScoreSummary | None) -> MetricSummary:
+        """As a metric of a run; `wrong`: the same with failures counted as wrong, if that has a meaning."""
+        return MetricSummary(
+            value=self.mean,
+            count=self.count,
+            stddev=self.stddev,
+            stderr=self.stderr,
+            sample_stderr=self.sample_stderr,
+            ci_low=self.ci_low,
+            ci_high=self.ci_high,
+            interval=self.interval,
+            min=self.min,
+            max=self.max,
+            with_failures=None if wrong is None else wrong.mean,
+            with_failures_count=None if wrong is None else wrong.count,
+            too_few=self.too_few,
+        )
 
 
 class _Spread(Struct, frozen=True):
@@ -127,7 +146,7 @@ def _of_singles(values: Sequence[float], share: bool) -> ScoreSummary:
     return _Spread(n, mean, squares, stderr, float(n), third, n, False, ends, share).summary()
 
 
-LARGEST = 1e150
+LARGEST = MetricSummary.LARGEST
 """Values must be smaller than this, so that the sum of their squares stays finite."""
 
 _PENDING = 4096

@@ -294,11 +294,9 @@ def is_of_reply(name: str) -> bool:
 
 
 def reply_values(record: bytes, reply: bytes | None) -> dict[str, float]:
-    """The figures of a sample's replies by their names in the index; `reply` is the record of its last one."""
-    if reply is None:
-        return {}
+    """The figures of a sample's replies by their names in the index; `reply` is the record of its last one, if that is known."""
     try:
-        told = orjson.loads(reply)
+        told = orjson.loads(reply or b"{}")
         usage = SampleRecord.score_fields(record).get("usage") or told.get("u") or (None, None)
         given = zip(SampleOrder.figures, (told.get("l"), usage[0], usage[1]), strict=True)
         return {f"{_OF_REPLY}{name}": float(value) for name, value in given if isinstance(value, int | float)}

@@ -284,7 +284,12 @@ class BenchwrightClient:
         self, method: str, path: str, body: JsonObject | None = None, *, again: bool = True
     ) -> JsonObject:
         """Send one request and return its answer; `again`: sending it twice does no harm. Raises `ApiError` for a refusal."""
-        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        # Lone surrogates become question marks, as a store on this machine keeps them: a server takes no body that has any.
+        content = (
+            None
+            if body is None
+            else json.dumps(body, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
+        )
         answer = await self._session.request(
             method, self.base_url + path, headers=self._headers, body=content, again=again
         )

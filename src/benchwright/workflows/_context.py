@@ -27,7 +27,7 @@ from benchwright.store import BeginDecision, InputChange, RecordRefusedError, St
 from benchwright.workflows._canonical import hash_text, read_back, stable_stringify
 from benchwright.workflows._client import WorkflowClient
 from benchwright.workflows._recorder import ApiError, Recorder, StepTimeoutError
-from benchwright.workflows._samples import WorkflowSample, note_step
+from benchwright.workflows._samples import WorkflowSample, row_of
 
 Execute = Callable[[], Awaitable[Any] | Any]
 """The code of a step: an asynchronous or plain function without arguments that returns a JSON value."""
@@ -145,7 +145,9 @@ class WorkflowContext:
         if retries or timeout is not None:
             _check_patience(step_key, retries, backoff, timeout)
         decision = await self.recorder.begin(request)
-        note_step(self, step_key)
+        row = row_of(self)
+        if row is not None:
+            row.steps[step_key] = request.input, decision.output
         if decision.kind == "reuse":
             self.replayed += 1
             return json.loads(decision.output or b"null")
@@ -155,10 +157,13 @@ class WorkflowContext:
         if outermost and task is not None:
             self._tasks.add(task)
         try:
-            return await self._persist(request, decision, execute, retries, backoff, timeout)
+            text = await self._persist(request, decision, execute, retries, backoff, timeout)
         finally:
             if outermost:
                 self._tasks.discard(task)
+        if row is not None:
+            row.steps[step_key] = request.input, text.encode()
+        return read_back(text)
 
     def sample(self, id: str | int, row: Any = None) -> WorkflowSample:
         """A row of an evaluation: `async with ctx.sample(id, row) as sample`. The steps inside belong to it, and `sample.score(…)` gives it
@@ -241,8 +246,8 @@ class WorkflowContext:
         retries: int,
         pause_s: float,
         timeout: float | None,
-    ) -> Any:
-        """Make attempts until one succeeds or none is left."""
+    ) -> str:
+        """Make attempts until one succeeds or none is left. Returns the output as JSON."""
         recorder = self.recorder
         # A step without remaining retries has failed its run; a resumed run gets all retries again.
         used = decision.failures % (retries + 1)
@@ -267,7 +272,7 @@ class WorkflowContext:
             pause_s *= 2
             decision = await recorder.begin(request)
         await recorder.complete(decision.step_id, decision.attempt, text.encode())
-        return read_back(text)
+        return text
 
     async def _attempt(
         self, request: StepRequest, decision: BeginDecision, execute: Execute, timeout: float | None

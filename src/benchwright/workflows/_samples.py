@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import contextvars
-from math import isfinite
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import SAMPLE_STEP, JsonObject, UsageError
+from benchwright.core import (
+    SAMPLE_STEP,
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    Outcome,
+    UsageError,
+    encode_json,
+    load_exact_json,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -16,11 +25,13 @@ if TYPE_CHECKING:
 _ROW: contextvars.ContextVar[WorkflowSample | None] = contextvars.ContextVar("benchwright_row", default=None)
 
 
-def note_step(ctx: WorkflowContext, key: str) -> None:
-    """Note that a step belongs to the current row, if there is one."""
+_TOKENS = ("prompt_tokens", "completion_tokens")
+
+
+def row_of(ctx: WorkflowContext) -> WorkflowSample | None:
+    """The row to which the steps of this task belong, if there is one."""
     row = _ROW.get()
-    if row is not None and row.ctx is ctx:
-        row.steps.append(key)
+    return row if row is not None and row.ctx is ctx else None
 
 
 class WorkflowSample:
@@ -32,8 +43,8 @@ class WorkflowSample:
         """Its name in the run."""
         self.row = row
         """The row of the data."""
-        self.steps: list[str] = []
-        """The keys of the steps so far."""
+        self.steps: dict[str, tuple[bytes | None, bytes | None]] = {}
+        """The input and the output of each step so far (JSON), by its key, in the order in which they began; None for what is not there."""
         self._found: JsonObject = {}
 
     def score(self, *, response: Any = None, target: Any = None, **scores: float) -> None:
@@ -41,7 +52,7 @@ class WorkflowSample:
         wrong = [
             name
             for name, value in scores.items()
-            if not isinstance(value, bool | int | float) or not isfinite(value)
+            if not isinstance(value, bool | int | float) or not abs(value) < MetricSummary.LARGEST
         ]
         if wrong or not scores:
             raise UsageError(
@@ -63,7 +74,15 @@ class WorkflowSample:
         _ROW.reset(self._token)
         if error is not None and not isinstance(error, Exception):
             return  # the run is being stopped; the row is recorded when it is resumed
-        record = {"row": self.row, **self._found, "steps": self.steps}
+        steps = {key: (_value(given), _value(output)) for key, (given, output) in self.steps.items()}
+        record = {
+            "row": self.row,
+            **self._found,
+            "steps": list(steps),
+            "messages": conversation(steps),
+            "usage": _usage([output for _, output in steps.values()]),
+            "outcome": _outcome(error),
+        }
 
         async def execute() -> JsonObject:
             if error is not None:
@@ -84,3 +103,98 @@ class WorkflowSample:
         except Exception as again:
             if again is not error:
                 raise
+
+
+_NOTHING = object()
+"""The output of a step that has not ended well."""
+
+
+def _value(text: bytes | None) -> Any:
+    return _NOTHING if text is None else load_exact_json(text)
+
+
+def _usage(outputs: Sequence[Any]) -> list[JsonValue] | None:
+    """Prompt and completion tokens of all model calls; None if none of them counted any."""
+    replies = [output for output in outputs if isinstance(output, dict)]
+    counts = [[count for reply in replies if type(count := reply.get(name)) is int] for name in _TOKENS]
+    return [sum(each) for each in counts] if any(map(any, counts)) else None
+
+
+def _outcome(error: Exception | None) -> str:
+    from benchwright.workflows._llm import LLMError  # which needs the context
+
+    if error is None:
+        return Outcome.SCORED
+    return Outcome.REQUEST_FAILED if isinstance(error, LLMError) else Outcome.SCORER_FAILED
+
+
+def conversation(steps: Mapping[str, tuple[Any, Any]]) -> list[JsonValue]:
+    """What was said in some steps, in order: messages to a model, its replies, calls of tools with their results, and what other steps
+    returned, as messages of the role `step`. A message that a later request repeats is given once.
+
+    >>> asked = [{"role": "user", "content": "1+1?"}]
+    >>> said = conversation({"ask": (asked, {"content": "2", "tool_calls": []})})
+    >>> [(message["role"], message["content"]) for message in said]
+    [('user', '1+1?'), ('assistant', '2')]
+    """
+    found: list[JsonObject] = []
+    for key, (given, output) in steps.items():
+        found += _new(_messages(given), found)
+        if isinstance(output, dict) and isinstance(output.get("content"), str):
+            calls = output.get("tool_calls")
+            found.append(
+                {
+                    "role": "assistant",
+                    "content": output["content"],
+                    **({"tool_calls": [_call(call) for call in calls]} if calls else {}),
+                }
+            )
+        elif output is _NOTHING:
+            found.append({"role": "step", "name": key, "content": "no output"})
+        elif isinstance(given, dict) and isinstance(given.get("name"), str) and "arguments" in given:
+            found.append({"role": "tool", "name": given["name"], "content": _text(output)})
+        else:
+            found.append({"role": "step", "name": key, "content": _text(output)})
+    return list(found)
+
+
+def _messages(given: Any) -> list[JsonObject]:
+    """The messages of a request: the input of a step, or its `messages`."""
+    listed = given.get("messages") if isinstance(given, dict) else given
+    return (
+        [each for each in listed if isinstance(each, dict) and "role" in each]
+        if isinstance(listed, list)
+        else []
+    )
+
+
+def _new(messages: Sequence[JsonObject], before: Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """The messages of a request that were not said before: those after the conversation so far, if the request goes on with it."""
+    said = [_key(message) for message in before if message["role"] != "step"]
+    if [_key(message) for message in messages[: len(said)]] == said:
+        return messages[len(said) :]
+    return [message for message in messages if _key(message) not in said]
+
+
+def _key(message: JsonObject) -> tuple[str, str]:
+    return str(message["role"]), _text(message.get("content") or "")
+
+
+def _call(call: Any) -> JsonValue:
+    """A call of a reply, as messages have it."""
+    if not isinstance(call, dict) or "function" in call:
+        found: JsonValue = call
+        return found
+    arguments = encode_json(call.get("arguments") or {}).decode()
+    return {
+        "id": call.get("id"),
+        "type": "function",
+        "function": {"name": call.get("name"), "arguments": arguments},
+    }
+
+
+def _text(value: Any) -> str:
+    """A value as text, without the times of replies, which differ from run to run."""
+    if isinstance(value, dict):
+        value = {name: each for name, each in value.items() if name != "latency_s"}
+    return value if isinstance(value, str) else encode_json(value).decode()

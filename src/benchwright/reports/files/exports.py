@@ -24,6 +24,8 @@ class Export(NamedTuple):
     """Its page, which needs no server; None while there is no result."""
     parquet: bool = True
     """Whether it can be written as Parquet."""
+    beside: Export | None = None
+    """What else there is: formats that have lines put it into a file next to this one."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -65,16 +67,17 @@ def _requests(view: LoadView, requests: Requests) -> Export:
     return Export("requests", lambda format, raw: request_lines(requests, format, raw=raw), write, page)
 
 
-def _steps(view: WorkflowDetails) -> Export:
+def _steps(view: WorkflowDetails, samples: RunSamples) -> Export:
     from benchwright.reports.files.sheets import export_workflow, step_rows, table_lines
     from benchwright.reports.files.workflow import workflow_report
 
     return Export(
         "steps",
         lambda format, raw: table_lines(step_rows(view), format, raw=raw),
-        lambda path, format, raw: export_workflow(view, path, format, raw=raw),
+        lambda path, format, raw: export_workflow(view, samples, path, format, raw=raw),
         lambda: workflow_report(view),
         parquet=False,
+        beside=_samples(view.details, samples) if view.numbers else None,
     )
 
 

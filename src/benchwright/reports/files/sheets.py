@@ -29,6 +29,8 @@ SamplesOf: TypeAlias = tuple[Mapping[str, str], RunDetails, RunSamples]
 """The samples of a run, and cells that each of its rows begins with."""
 _MOST_OWN = 200
 """The most columns of the data that get a column of their own; the others stay in `row`, as JSON."""
+_SUMMARY = ("what", "name", "value", "ci95_low", "ci95_high", "n")
+"""The columns of the sheet about a run."""
 _FIRST = ("sample_id", "repeat")
 """Columns before those of the data."""
 SUITE_COLUMNS = (
@@ -121,7 +123,7 @@ def _own_columns(sources: Iterable[RunSamples]) -> list[str]:
 def _run_summary(details: RunDetails) -> Iterator[list[Any]]:
     """What a run is, its figures, its outcomes and its notes."""
     run, summary = details.run, details.result
-    yield ["what", "name", "value", "ci95_low", "ci95_high", "n"]
+    yield list(_SUMMARY)
     if summary is not None:
         yield ["result", "", result_sentence(run.title, summary)]
     for name, value in (("run", run.id), ("benchmark", run.name), ("model", run.model_title), ("status", run.status),
@@ -177,12 +179,17 @@ def export_suite(table: WorkTable, path: Path, format: str, *, raw: bool = False
     return _write_lines(path, suite_rows(table), format, raw)
 
 
-def export_workflow(view: WorkflowDetails, path: Path, format: str, *, raw: bool = False) -> int:
-    """Write the steps of a workflow, as a workbook after a summary, and return their number."""
+def export_workflow(
+    view: WorkflowDetails, samples: RunSamples, path: Path, format: str, *, raw: bool = False
+) -> int:
+    """Write the steps of a workflow, as a workbook after a summary and its rows, and return their number."""
     if format == "xlsx":
         counted = _Counted(step_rows(view))
+        sheets: dict[str, Iterable[list[Any]]] = {"summary": workflow_summary(view)}
+        if view.numbers:
+            sheets["samples"] = _samples([({}, view.details, samples)])
+        sheets["steps"] = counted
         with replacing(path) as temporary:
-            sheets: dict[str, Iterable[list[Any]]] = {"summary": workflow_summary(view), "steps": counted}
             write_workbook(temporary, {name: map(_clean, rows) for name, rows in sheets.items()})
         return counted.rows - 1
     return _write_lines(path, step_rows(view), format, raw)
@@ -191,12 +198,16 @@ def export_workflow(view: WorkflowDetails, path: Path, format: str, *, raw: bool
 def workflow_summary(view: WorkflowDetails) -> Iterator[list[Any]]:
     """What a workflow is and its metrics, after a header."""
     run = view.run
-    yield ["what", "name", "value", "n"]
+    yield list(_SUMMARY)
     for name, value in (("run", run.id), ("workflow", run.name), ("status", run.status), ("error", run.error),
                         ("starts", run.starts), ("input", plain_cell(run.input)), ("output", plain_cell(run.output))):  # fmt: skip
         yield ["run", name, value]
+    scores = {} if view.details.result is None else view.details.result.metrics
+    for name, score in scores.items():
+        yield ["score", name, score.value, score.ci_low, score.ci_high, score.count]
     for name, totals in view.totals.items():
-        yield ["metric", name, totals.mean, totals.count]
+        if name not in scores:
+            yield ["metric", name, totals.mean, None, None, totals.count]
 
 
 def export_load(view: LoadView, requests: Requests, path: Path) -> int:

@@ -42,9 +42,18 @@ def short_path(folder: Path) -> str:
 
 def result_blocks(view: RunResult) -> list[Block]:
     """The sentence, metrics, outcomes, caveats, speed and files of a run's result."""
-    (headings, *rows), remarks = _metrics(view.summary) or [[]], _remarks(view)
-    metrics = Table(numbers(*headings), tuple(rows)) if rows else line()
-    return [line(), line(view.sentence, "bold"), metrics, Grid(tuple(remarks))]
+    return [
+        line(),
+        line(view.sentence, "bold"),
+        metric_table(view.summary) or line(),
+        Grid(tuple(_remarks(view))),
+    ]
+
+
+def metric_table(summary: RunSummary) -> Table | None:
+    """The metrics with their intervals; None if there are none."""
+    headings, *rows = _metrics(summary) or [[]]
+    return Table(numbers(*headings), tuple(rows)) if rows else None
 
 
 def _metrics(summary: RunSummary) -> list[list[str]]:

@@ -21,6 +21,7 @@ from benchwright.reports.blocks import (
     line,
     lines,
 )
+from benchwright.reports.terminal.result import metric_table
 from benchwright.reports.terminal.runs import event_grid, local_time
 from benchwright.results import (
     EventList,
@@ -133,8 +134,17 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
         yield line(run.so_far)
     if run.error:
         yield line(printable(run.error.rstrip()), "red")
-    if view.totals:
-        yield _metric_table(view.totals)
+    rows = view.details.result
+    if rows is not None:
+        ended = "all scored" if rows.outcomes["scored"] == rows.evaluated else f"{rows.failed:,} failed"
+        yield line(
+            f"{plural(rows.evaluated, 'row')}, {ended}; list them with --text, --wrong or --where, slice them with --by"
+        )
+        if (scores := metric_table(rows)) is not None:
+            yield scores
+    emitted = {name: each for name, each in view.totals.items() if rows is None or name not in rows.metrics}
+    if emitted:
+        yield _metric_table(emitted)
     if view.steps:
         yield from step_table(view.steps[:_STEPS_SHOWN], max(0, len(view.steps) - _STEPS_SHOWN))
     yield line()

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from benchwright.core import RunStatus, StepStatus
 from benchwright.store._driver import Connection
 from benchwright.store._owner import Lease
+from benchwright.store._statements.workflow_samples import is_row, put_sample
 from benchwright.store._statements.workflow_statements import (
     PUT_STEP,
     PUT_STEP_IF_LEASED,
@@ -27,6 +28,7 @@ from benchwright.store._statements.workflow_statements import (
 from benchwright.store._workflow_records import (
     StepRequest,
     StepState,
+    WorkflowStep,
 )
 
 
@@ -75,6 +77,13 @@ class OpenStep:
         return StepState(
             self.id, self.generation, self.attempt, self.input_hash, self.status, self.output, self.owner,
             self.failures,
+        )  # fmt: skip
+
+    def step(self) -> WorkflowStep:
+        """As recorded."""
+        return WorkflowStep(
+            self.id, self.lease.run_id, self.key, self.generation, self.attempt, self.input_hash, self.input, self.status,
+            self.output, self.error, self.started_at, self.finished_at,
         )  # fmt: skip
 
     def row(self) -> tuple[object, ...]:
@@ -247,7 +256,7 @@ class Group:
         if len(self.steps) != 1 or self.points or self.closing is not None:
             return None
         (step,) = self.steps.values()
-        return None if step.replaces else step
+        return None if step.replaces or is_row(step.key) else step
 
     def write(self, connection: Connection, leased: Callable[[Lease], bool]) -> None:
         """Write everything whose lease still holds, in one transaction."""
@@ -261,6 +270,8 @@ class Group:
             for step in steps:
                 if step.replaces and step.status == "completed":
                     supersede_points(connection, step.lease.run_id, step.key, step.id, step.attempt)
+                if is_row(step.key):
+                    put_sample(connection, step.step())
             if self.events:
                 put_events(connection, [held_row(event) for event in self.events if event[0].token in tokens])
             if self.closing is not None:

@@ -34,6 +34,7 @@ from benchwright.store._records import (
 from benchwright.store._statements.leases import begin_work, end_work
 from benchwright.store._statements.marks import lower_marks
 from benchwright.store._statements.run_lists import RunLists
+from benchwright.store._statements.workflow_samples import ROWS
 from benchwright.store._statements.workflow_statements import (
     close_run,
     has_steps,
@@ -370,6 +371,9 @@ class Runs(RunLists):
             for table in _OF_RUNS:
                 connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             lower_marks(connection)
+            connection.execute(
+                "DELETE FROM marks WHERE name >= ? AND name < ?", (f"{ROWS}{run_id}/", f"{ROWS}{run_id}0")
+            )
             if not number_is_free:
                 connection.execute(
                     "INSERT INTO marks VALUES ('removed_run', ?)"

@@ -20,7 +20,14 @@ from benchwright.store._driver import Connection
 from benchwright.store._owner import end_of_run
 from benchwright.store._records import storable, storable_json, storable_message
 from benchwright.store._statements.leases import end_work
-from benchwright.store._workflow_records import BeginDecision, MetricTotals, StepState, check_end
+from benchwright.store._statements.workflow_samples import is_row, put_sample
+from benchwright.store._workflow_records import (
+    BeginDecision,
+    MetricTotals,
+    StepState,
+    WorkflowStep,
+    check_end,
+)
 
 STEP_COLUMNS = (
     "id, run_id, key, generation, attempt, input_hash, input, status, output, error, started_at, finished_at"
@@ -309,6 +316,11 @@ def end_step(
     )
     if status == "completed" and (state.attempt > 1 or state.generation > 1):
         supersede_points(connection, run_id, key, step_id, state.attempt)
+    if is_row(key):
+        row = connection.execute(
+            f"SELECT {STEP_COLUMNS} FROM workflow_steps WHERE id = ?", (step_id,)
+        ).fetchone()
+        put_sample(connection, WorkflowStep(*row))
     message = ended_message(key, state.attempt, text)
     put_events(connection, [EventRow(run_id, step_id, f"step.{status}", message, None, now)])
 

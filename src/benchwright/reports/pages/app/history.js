@@ -5,7 +5,8 @@ import { axisFor, chart } from "./charts.js";
 import { at, decoded, figure, h, name, scrolls } from "./dom.js";
 import { count, plural, score } from "./figures.js";
 import { isLive, watch } from "./live.js";
-import { historyOf, pageOf } from "./runs.js";
+import { pageOf } from "./of_run.js";
+import { historyOf } from "./runs.js";
 import { empty } from "./states.js";
 
 /** @typedef {{ text: string, name: string, value: number, ci_low: number | null, ci_high: number | null, n: number }} Score */

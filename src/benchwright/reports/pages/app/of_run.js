@@ -5,6 +5,9 @@ import { historyOf, suiteOf } from "./runs.js";
 
 /** @typedef {{ id: number, name: string, suite: string | null, tags: Record<string, any> | null }} About */
 
+/** The address of a run's page. @param {{ kind: string, id: number | string }} run */
+export const pageOf = ({ kind, id }) => `#/${{ load: "load", workflow: "workflows" }[kind] ?? "runs"}/${id}`;
+
 /** The tags of a run, each with the runs that have it too. @param {About} about */
 function tags({ tags: found }) {
   return Object.entries(found ?? {}).map(([key, value]) =>

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { figure, h, name, svg } from "./dom.js";
 import { count, duration, fixed, money, score } from "./figures.js";
 import { isLive, progress, watch } from "./live.js";
+import { pageOf } from "./of_run.js";
 import { empty } from "./states.js";
 
 const KINDS = { benchmark: "benchmark", workflow: "workflow", load: "load test" };
@@ -13,9 +14,6 @@ const SORTS = { newest: "newest first", oldest: "oldest first", name: "by name",
 const FIELDS = ["q", "kind", "status", "name", "model", "suite", "tag", "data", "sort"];
 const GROUPS = { "": "no groups", name: "grouped by name", suite: "grouped by suite" };
 const AT_ONCE = 100, MOST = 1000, SETTLE_MS = 200;
-
-/** The address of a run's page. */
-export const pageOf = (run) => `#/${{ load: "load", workflow: "workflows" }[run.kind] ?? "runs"}/${run.id}`;
 
 /** The address of the history of a name. @param {string} name */
 export const historyOf = (name) => `#/history/${encodeURIComponent(name)}`;

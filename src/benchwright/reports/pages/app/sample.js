@@ -6,6 +6,7 @@ import { anySeed } from "./blind.js";
 import { at, figure, h, name, printable, scrolls, section, table } from "./dom.js";
 import { count, duration } from "./figures.js";
 import { labelling } from "./labels.js";
+import { pageOf } from "./of_run.js";
 import { indented } from "./run.js";
 import { filterOf, link } from "./sample_filter.js";
 import { scoreText, state } from "./samples.js";
@@ -44,16 +45,18 @@ function contents(content, label) {
 function message(message, number) {
   const role = String(message?.role ?? "message");
   const calls = (message?.tool_calls ?? []).map((call) => h("pre", scrolls("Call", "said-text"), `${call.function?.name}(${call.function?.arguments})`));
-  return h("article", { class: `message role-${/^[a-z]+$/.test(role) ? role : "other"}` }, h("h3", {}, role), ...contents(message?.content, `Message ${number + 1}`), ...calls);
+  return h("article", { class: `message role-${/^[a-z]+$/.test(role) ? role : "other"}` }, h("h3", {}, role, typeof message?.name === "string" ? h("span", {}, " ", h("bdi", {}, message.name)) : null), ...contents(message?.content, `Message ${number + 1}`), ...calls);
 }
+
+/** Whether the messages are all that was said, and not only what was sent: the last word is not the reader's. @param {Sample} sample */
+const isDialogue = ({ messages, run }) => Array.isArray(messages) && (run.kind === "workflow" || messages.at(-1)?.role === "assistant");
 
 /** The prompt as messages. Examples between the system message and the last question are folded. @param {Sample} sample */
 function prompt(sample) {
   const messages = Array.isArray(sample.messages) ? sample.messages : null;
   if (messages === null) return sample.prompt ? [h("article", { class: "message" }, h("h3", {}, "prompt"), long(sample.prompt, "Prompt"))] : [h("p", { class: "dim" }, "Nothing was sent.")];
   const system = messages.filter(({ role }) => role === "system").length;
-  const dialogue = messages.at(-1)?.role === "assistant";
-  const examples = dialogue ? [] : messages.slice(system, -1);
+  const examples = isDialogue(sample) ? [] : messages.slice(system, -1);
   if (examples.length < 2) return messages.map(message);
   return [...messages.slice(0, system).map(message),
     h("details", {}, h("summary", {}, `${count(examples.length)} messages before the question (examples)`), ...examples.map(message)),
@@ -173,13 +176,13 @@ export async function sample(place) {
   const others = found.repeats.filter((each) => String(each.repeat) !== repeat);
   const command = `benchwright show ${run} ${row}/${repeat}`;
   return [
-    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${run}` }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),
+    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(found.run) }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),
     h("div", { class: "bar" }, h("h1", { tabindex: "-1" }, "Sample ", figure("sample_id", row), "/", figure("repeat", repeat)), state(found),
       h("span", { class: "steps" }, h("button", { id: "previous", type: "button", onclick: () => go(true), "aria-keyshortcuts": "k" }, "← Previous (k)"), " ", h("button", { id: "next", type: "button", onclick: () => go(false), "aria-keyshortcuts": "j" }, "Next (j) →"), " ", said)),
     h("p", { class: "about" }, numbers.join(" · ")),
     found.error ? h("p", { class: "bad-text" }, found.error) : null,
     h("div", { class: "sides" },
-      h("div", {}, h("h2", {}, "Prompt"), ...prompt(found)),
+      h("div", {}, h("h2", {}, isDialogue(found) ? "Conversation" : "Prompt"), ...prompt(found)),
       h("div", {}, h("h2", {}, "Reply"), reply(found),
         read === undefined || read === null ? null : h("p", { class: "dim" }, "read as the answer: ", h("b", {}, scoreText(read)), found.scores.rule ? ` (rule ${found.scores.rule})` : ""),
         found.reasoning ? h("details", {}, h("summary", {}, "Reasoning"), long(found.reasoning, "Reasoning")) : null,

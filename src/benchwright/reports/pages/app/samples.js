@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { h, name, scrolls } from "./dom.js";
 import { count, duration, general, plural } from "./figures.js";
 import { KINDS } from "./labels.js";
+import { pageOf } from "./of_run.js";
 import { filterOf, link } from "./sample_filter.js";
 
 /** @typedef {Record<string, any>} Sample */
@@ -129,7 +130,7 @@ export async function samples(place) {
   const [about, first] = await Promise.all([get(`/runs/${run}`, signal), page(`/runs/${run}/samples?${asked}`, place)]);
   place.title = `Samples of ${about.name}, run ${run}`;
   const found = [];
-  let next = null, looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : FIRST, running = true;
+  let next = null, looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : about.kind === "workflow" ? ["data.id", ...FIRST] : FIRST, running = true;
   const head = h("tr", {}), body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Show more samples");
   const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
@@ -138,7 +139,7 @@ export async function samples(place) {
 
   function draw() {
     const all = [...COLUMNS, ...extraColumns(found)];
-    const columns = all.filter(([key]) => chosen.includes(key));
+    const columns = chosen.flatMap((key) => all.filter((each) => each[0] === key));
     head.replaceChildren(h("th", { class: "first" }, "sample"), ...columns.map(([, words, style]) => h("th", { class: style }, words)));
     body.replaceChildren(...found.map((sample) => row(run, filter.toString(), sample, columns)));
     boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
@@ -201,7 +202,7 @@ export async function samples(place) {
   if (first.looked !== null && next !== null && found.length < AT_ONCE) more(false); // goes on while the first ones are read
   const metrics = Object.keys(about.metrics ?? {});
   return [
-    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${run}` }, name("name", about.name), " ", `(run ${run})`)),
+    h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(about) }, name("name", about.name), " ", `(run ${run})`)),
     h("h1", { tabindex: "-1" }, "Samples"), form(run, place.query, metrics), choose, said, table,
     h("div", { class: "foot" }, trouble, further, " ", stop),
   ];

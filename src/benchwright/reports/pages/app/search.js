@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { at, figure, h, name, section } from "./dom.js";
 import { count, plural } from "./figures.js";
+import { pageOf } from "./of_run.js";
 
 /** @typedef {{ run_id: number, name: string, model: string, sample_id: number, repeat: number, field: string, before: string, match: string, after: string }} FoundSample */
 /** @typedef {{ q: string, runs: any[], samples: FoundSample[], looked: number, runs_looked: number, runs_there: number, next: string | null }} SearchPage */
@@ -13,7 +14,7 @@ const FIELDS = { prompt: "prompt", reply: "reply", reasoning: "reasoning", targe
 /** @param {any} run @param {number} place */
 function runLine(run, place) {
   const words = [h("b", {}, name(at("runs", place, "name"), run.name)), run.model ? h("span", {}, " on ", h("bdi", {}, run.model)) : null];
-  const way = run.kind === "benchmark" ? h("a", { href: `#/runs/${run.run_id}` }, ...words) : h("span", {}, ...words);
+  const way = h("a", { href: pageOf({ kind: run.kind, id: run.run_id }) }, ...words);
   return h("li", {}, way, h("span", { class: "dim" }, ` run `, figure(at("runs", place, "run_id"), String(run.run_id)), `, ${run.kind}, ${run.status}`));
 }
 

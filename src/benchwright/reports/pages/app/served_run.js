@@ -13,7 +13,7 @@ import { ways as by } from "./slices.js";
 const GROUPS = [["wrong", "wrong", "verdict=wrong"], ["failed", "without a score", "scored=false"], ["right", "right", "verdict=right"]];
 
 /** The way to the samples. @param {string} id @param {Record<string, number>} counts */
-function ways(id, counts) {
+export function ways(id, counts) {
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   if (!total) return [h("p", { class: "dim" }, "This run has no samples.")];
   const found = GROUPS.filter(([group]) => counts[group]).map(([group, words, filter]) =>

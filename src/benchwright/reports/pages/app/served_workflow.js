@@ -4,6 +4,8 @@ import { get } from "./api.js";
 import { h, name } from "./dom.js";
 import { isLive } from "./live.js";
 import { trail } from "./of_run.js";
+import { ways } from "./served_run.js";
+import { ways as by } from "./slices.js";
 import { workflow } from "./workflow.js";
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
@@ -12,5 +14,7 @@ export async function servedWorkflow(place) {
   const found = await get(`/runs/${id}/details`, place.signal);
   place.title = `${found.run.name}, run ${id}`;
   place.live = isLive(found.run);
-  return [trail(found.run), h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", found.run.name)), ...workflow(found)];
+  const { page } = found;
+  const more = page === null ? [] : [...ways(id, page.counts), ...(page.columns.length && Object.keys(found.scores).length ? [h("p", { class: "dim" }, "The main score by a column of the rows:"), by(id, page.columns)] : [])];
+  return [trail(found.run), h("h1", { tabindex: "-1" }, "Workflow ", name("run.name", found.run.name)), ...workflow(found, { ways: more, way: (sample) => `#/runs/${id}/samples/${sample}/0` })];
 }

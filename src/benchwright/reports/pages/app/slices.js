@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { at, figure, h, name, scrolls, svg, unseen } from "./dom.js";
 import { count, fixed, pText, score } from "./figures.js";
+import { pageOf } from "./of_run.js";
 import { link } from "./sample_filter.js";
 
 /** @typedef {{ value: string | null, rows: number, n: number, failed: number, mean: number | null, ci_low: number | null, ci_high: number | null, small: boolean,
@@ -72,7 +73,7 @@ export async function slices(place) {
   const columns = about.page?.columns ?? [];
   const asked = new URLSearchParams(metric === null ? { by } : { by, metric });
   place.title = `${about.run.name} by ${by || "column"}, run ${run}`;
-  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: `#/runs/${run}` }, h("bdi", {}, about.run.name), ` (run ${run})`));
+  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(about.run) }, h("bdi", {}, about.run.name), ` (run ${run})`));
   const metrics = Object.keys(about.run.metrics ?? {});
   const choice = [h("p", { class: "dim" }, "Slice by a column of the data:"), ways(run, columns, by, metric),
     ...(by && metrics.length > 1 ? [h("p", { class: "dim" }, "Another metric:"), h("ul", { class: "ways" }, ...metrics.map((each) =>

@@ -2,7 +2,7 @@
 
 import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
 import { count, duration, fixed, general, plural, score } from "./figures.js";
-import { rowCard } from "./transcript.js";
+import { rowCard, transcript } from "./transcript.js";
 
 const MOST = 300;
 const BAD = ["failed", "interrupted"];
@@ -15,15 +15,10 @@ function block(heading, json, value) {
 }
 
 /** The messages and calls of a step whose input or output has them, in order. */
-function transcript(step) {
+function said(step) {
   const messages = [...(step.input?.messages ?? []), ...(step.output?.messages ?? []), ...(step.output?.message ? [step.output.message] : [])];
   if (!messages.length) return null;
-  const said = messages.map((message) => {
-    const calls = (message.tool_calls ?? []).map((call) => `${call.function?.name ?? call.name}(${call.function?.arguments ?? JSON.stringify(call.arguments ?? {})})`);
-    const content = typeof message.content === "string" ? message.content : message.content === null || message.content === undefined ? "" : JSON.stringify(message.content);
-    return h("li", { class: message.role === "tool" ? "tool" : null }, h("b", {}, String(message.role ?? "–")), " ", h("span", { class: "said" }, [content, ...calls].filter(Boolean).join("\n")));
-  });
-  return h("div", {}, h("h3", {}, "model and tool calls"), h("ol", { class: "transcript" }, ...said));
+  return h("div", {}, h("h3", {}, "model and tool calls"), transcript(messages));
 }
 
 /** When each step ran. @param {any[]} steps */
@@ -48,7 +43,7 @@ function stepCard({ step, number }) {
     h("summary", {}, name(json("step_key"), step.step_key), " ", h("span", { class: `status-${step.status}`, "data-json": json("status") }, step.status), " ",
       h("span", { class: "dim" }, step.seconds === null ? "" : h("span", { "data-json": json("seconds") }, duration(step.seconds)), step.attempts > 1 ? `, ${plural(step.attempts, "attempt")}` : "",
         step.superseded.length ? `, done again ${plural(step.superseded.length, "time")}` : "", metrics ? ` · ${metrics}` : "")),
-    block("error", json("error"), step.error), transcript(step), h("div", { class: "texts" }, block("input", json("input"), step.input), block("output", json("output"), step.output)));
+    block("error", json("error"), step.error), said(step), h("div", { class: "texts" }, block("input", json("input"), step.input), block("output", json("output"), step.output)));
 }
 
 /** Points of a metric in the order in which they came. @param {string} label @param {any[]} points @param {any} all the figures of all points, if these may be fewer */
@@ -72,26 +67,30 @@ function means(scores) {
   return table("Scores", ["score", "mean", "95 % interval", "rows", "failed rows as 0"], rows);
 }
 
-/** Everything below the heading. `shown` is there if the page has only some of the steps, points and events. @param {any} found @returns {Node[]} */
-export function workflow(found) {
+/** How many rows there are. @param {number} all @param {number} first those on the page @param {number} failed */
+const rowsSentence = (all, first, failed) => `${plural(all, "row")}${failed ? `; ${count(failed)} failed and come first` : ", none failed"}${first < all ? `. The first ${count(first)} are on this page` : ""}.`;
+
+/** Everything below the heading. `shown` is there if the page has only some of the steps, points and events. @param {any} found
+ *  @param {{ ways?: Node[], way?: (sample: number) => string }} served what only a server's page has: ways to samples and slices, and the address of a sample
+ *  @returns {Node[]} */
+export function workflow(found, { ways = [], way } = {}) {
   const { run, shown } = found, id = run.id;
-  const byKey = new Map(found.samples.map((step) => [step.step_key, step])), rows = found.rows.slice(0, MOST), troubled = found.rows.filter(({ status }) => status !== "completed").length;
+  const rows = found.rows.slice(0, MOST), troubled = shown ? shown.failed_rows : found.rows.filter(({ status }) => status !== "completed").length;
   const all = found.samples.map((step, number) => ({ step, number: shown ? shown.places[number] : number })).filter(({ step }) => !step.step_key.startsWith("sample/"));
   const bad = all.filter(({ step }) => BAD.includes(step.status)), well = all.filter(({ step }) => !BAD.includes(step.status));
-  const ofRows = new Set(rows.flatMap((row) => row.steps)), told = [...bad, ...well].filter(({ step }) => !ofRows.has(step.step_key)); // a row shows its own
-  const first = told.slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
-  const total = shown ? shown.steps - (shown.rows ?? 0) : all.length, failed = shown ? shown.troubled : bad.length;
+  const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
+  const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
   const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
   const sentence = failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : "It has no steps.";
   const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
-  const cut = total > first.length + ofRows.size ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
+  const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
     h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
       `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
     run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
     found.resume ? h("p", {}, "Resume it, without repeating what is done: ", h("code", { "data-json": "resume" }, found.resume)) : null,
     ...section("Scores", Object.keys(found.scores).length ? means(found.scores) : null),
-    ...section("Rows", rows.length ? h("p", { class: "dim" }, `${plural(shown ? shown.rows : rows.length, "row")}${troubled ? `; ${count(troubled)} failed and come first` : ", none failed"}.`) : null, ...rows.map((row, number) => rowCard(row, number, byKey, number === 0))),
+    ...section("Rows", ...(rows.length ? [h("p", { class: "dim" }, rowsSentence(shown ? shown.rows : found.rows.length, rows.length, troubled)), ...ways] : []), ...rows.map((row, number) => rowCard(row, number, way ? way(row.sample_id) : null, number === 0))),
     ...section("Steps", ...first.map(stepCard), cut ? h("p", { class: "dim" }, cut) : null),
     ...section("Timeline", all.length ? timeline(all.slice(0, MOST).map(({ step }) => step)) : null),
     ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points, shown?.points[label]))) : null),
