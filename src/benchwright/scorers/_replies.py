@@ -50,7 +50,7 @@ _NEXT_QUESTION = r"\n[ *#]{0,4}(?:(?:Question|Q|Frage|Pregunta|Вопрос|问�
 _WITH_OPTIONS = r"\n[^\n]{4,300}\?\s?\n\s?\(?A[.):]\s"
 """A question without a label, above its options."""
 _MAY_ASK = r"\n[\s*#>_$']*(?:question|q|frage|pregunta|user|human)"
-_UNPLAIN = r"[^ !#-;=-Z\]^_a-z|}\n]"
+_UNPLAIN = r"[^ !#-;=-Z\]^_a-z|}\n\u00b0-\u00ba\u00bc-\u012f\u0132-\u017e\u0400-\u045f\u2013\u2014\u2019\u2026\u20ac\u2192\u2248]"
 _ASKS = r"\W*q(?:uestion)?\W"
 _GOES_ON = """
 qui que donne de du des par pour avec dans un une yields ergibt von mit für auf zu den dem ein eine por con para una che di per con что на и

@@ -28,6 +28,8 @@ from benchwright.scorers._verdict_words import (
 )
 
 _LONG = 2_000
+_FEW = 4
+"""Words of a last line that may be the name of a class or an option."""
 _SHORT = 60
 """Characters of a reply that may be the name of a class."""
 _WHOLE = {form: word == "yes" for word in ("yes", "no") for form in (word, f"{word}.", f"{word}!")}
@@ -37,7 +39,7 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     """The verdict of a plain reply; None if the full reader must read it."""
     if not FAST_PATHS or len(reply) > _LONG:
         return None
-    lower = reply.lower()
+    lower = reply.lower().replace("\u2019", "'")
     if lower in _WHOLE:
         return _WHOLE[lower]
     if "answer" in lower[-40:]:
@@ -46,14 +48,25 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
         ends = _ends().search(lower, max(0, len(lower) - _SHORT))
         if ends and is_plain(reply) and not may_depend(lower) and (asked is None or len(lower) > _SHORT):
             return ends["word"] == "yes"
-    if not lower.startswith(("yes", "no")) or (asked is not None and asked.judges):
+    if not lower.startswith(("yes", "no", "**yes", "**no")) or (asked is not None and asked.judges):
         return None
+    if "*" in lower or "\n" in lower:
+        lower = _of_lines(lower, asked)
     opened = _opened().fullmatch(lower)
     if opened is None or not _doubts().none_in(words_of(opened["rest"])):
         return None
     if asked is not None and compiled(SPEAKS_OF_ELSE).match(lower, opened.end("word")):
         return None
     return opened["word"] == "yes"
+
+
+def _of_lines(lower: str, asked: YesNoQuestion | None) -> str:
+    """A reply without bold print, in one line; nothing if its last line or other markup may decide."""
+    last = lower.rstrip().rpartition("\n")[2]
+    if not is_plain(lower) or _inside().search(lower) or (asked is not None and len(last.split()) <= _FEW):
+        return ""
+    lower = lower.replace("**", "").rstrip("\n")
+    return _line_ends().sub(". ", lower)
 
 
 _LEAD = r"(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|short) )?answer"
@@ -73,15 +86,29 @@ def _ends() -> re.Pattern[str]:
 
 
 @cache
+def _inside() -> re.Pattern[str]:
+    """Bold print that parts a word or stands by itself, and other emphasis or headings."""
+    return re.compile(r"\w\*\*\w|(?:^|\s)\*\*(?:\s|$)|\*{3}|(?<!\*)\*(?!\*)|\n\s*[#>]")
+
+
+@cache
+def _line_ends() -> re.Pattern[str]:
+    """Where a line ends, with the stop before it."""
+    return re.compile(r"[.:;,!]?[ ]?\n[\n ]*")
+
+
+@cache
 def _opened() -> re.Pattern[str]:
     """A text in plain letters, of which at least four words follow the one that opens it."""
-    plain = r"(?:[a-z0-9;()-]|,(?!,)|(?<=[a-z])'(?=[a-z])|[ ](?![ ])|\.(?![.]))"
-    return re.compile(rf"(?P<word>yes|no)(?=[,.][ ])(?P<rest>(?=(?:[^ ]*[ ]){{4}}){plain}*+)(?<=\.)\n?")
+    plain = r"(?:[a-z0-9;()%$&/+=\u00e0-\u00f6\u00f8-\u00ff\u2013\u2014-]|[,:!](?![,:!])|(?<=[a-z])'(?=[a-z])|[ ](?![ ])|\.(?![.]))"
+    return re.compile(
+        rf"(?P<word>yes|no)(?=[,.!;][ ]|[ ][\u2013\u2014-][ ])(?P<rest>(?=(?:[^ ]*[ ]){{4}}){plain}*+)(?<=[.!])\n?"
+    )
 
 
 @cache
 def _doubts() -> Triggers:
     """The words by which the full reader takes another verdict, or none, from such a reply."""
     return Triggers(
-        (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED), (*STATED_STEMS, *PREDICATE_STEMS)
+        (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED), (*STATED_STEMS, *PREDICATE_STEMS, "fazit")
     )

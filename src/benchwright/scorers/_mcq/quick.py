@@ -73,7 +73,7 @@ def _ending(text: str, options: Mapping[str, str]) -> Extraction | None:
     found = _ends().search(text, max(0, len(text) - _TAIL))
     if found is None or found["stated"] not in options or not is_plain(text):
         return None
-    if not all(map(_has_no_letter, options.values())) or may_depend(text.lower()):
+    if not all(map(_has_no_letter, options.values())) or may_depend(text.lower().replace("\u2019", "'")):
         return None
     named = (found["named"] or "").lower()
     if named and (named != _plain(options[found["stated"]]) or may_match(_AFTER, f" {named}")):

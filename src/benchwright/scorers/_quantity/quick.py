@@ -66,7 +66,13 @@ def _closing(text: str) -> str | None:
         return None
     begin = before.end() if before else 0
     found = _last_sentence().match(text, begin)
-    if found is None or is_year(found["number"]) or not is_plain(text) or caseless(r"\*\*|[#_]").search(text):
+    if (
+        found is None
+        or is_year(found["number"])
+        or not text.isascii()
+        or not is_plain(text)
+        or caseless(r"\*\*|[#_]").search(text)
+    ):
         return None
     small, at = text.lower(), found.start("number")
     if not _doubts().none_in(words_of(small[begin:])) or not _elsewhere().none_in(words_of(small)):
