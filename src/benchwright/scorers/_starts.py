@@ -1,13 +1,14 @@
-"""Finds the matches of a pattern where it can begin: at words that begin with one of its first letters, found by reading the pattern.
+"""Finds the matches of a pattern where it can begin: at words that begin like it, found by reading the pattern.
 
 A pattern that begins with `(?<!\\w)` is tried at every character. In a text of 500 characters that takes 100 µs of CPU if case is
-ignored; at the beginnings of some twenty words it takes 10. `BENCHWRIGHT_PLAIN=1` switches it off.
+ignored. One pass over the words of the text, which takes 15, finds where each of the patterns that were asked about before can begin.
+`BENCHWRIGHT_PLAIN=1` switches it off.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from re import _constants as ops, _parser as parser  # type: ignore[attr-defined]  # no other way to read a pattern
 from typing import Any, NamedTuple, TypeAlias
@@ -22,30 +23,131 @@ _BEFORE_WORDS = (
     [(ops.IN, [(ops.NEGATE, None), (ops.CATEGORY, ops.CATEGORY_NOT_WORD), (ops.LITERAL, ord("_"))])],
 )
 """What must not come before a word: `(?<!\\w)` and `(?<![^\\W_])`."""
-_EQUAL_ELSEWHERE = frozenset("ıſİ\u212a")
-"""Letters that equal plain ones where case is ignored."""
+_WORD_ENDS = ((ops.AT, ops.AT_BOUNDARY), (ops.IN, [(ops.CATEGORY, ops.CATEGORY_SPACE)]))
+"""What a word ends before: `\\b`, after a letter, and `\\s`."""
+_IRREGULAR = frozenset("ıſİµͅΐΰϐϵϑϰϖϱςϕẛﬅﬆ\u212a\u1c80\u1c81\u1c82\u1c83\u1c84\u1c85\u1c86\u1c87\u1c88")
+"""Letters that equal others where case is ignored, though they are not their capital letters."""
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalnum()}
+_KEPT = 20_000
+"""Words that are remembered; most texts are made of a few thousand."""
 
 
 class Starts(NamedTuple):
-    """How the matches of a pattern in a plain text can begin."""
+    """How the matches of a pattern can begin, in lower case."""
 
-    letters: frozenset[str]
-    """The first one or two letters of a word."""
+    prefixes: tuple[str, ...]
+    """What a word begins with."""
+    words: frozenset[str]
+    """Whole words."""
     anywhere: tuple[str, ...]
     """Also within words."""
+
+    def at(self, word: str) -> bool:
+        return word in self.words or word.startswith(self.prefixes)
 
 
 class _UnknownError(Exception):
     """A pattern can begin with anything."""
 
 
-def word_starts(text: str) -> list[int]:
-    """Where the words of a text begin.
+class WordStarts(dict[str, Sequence[int] | None]):
+    """Pattern → the places of a text where it can begin if case is ignored, in order; None if it can begin anywhere.
 
-    >>> word_starts("it is_so")
-    [0, 3, 6]
+    Args:
+        lower: the text in lower case, each letter at its place.
+
+    >>> WordStarts("it isn't so, is it?")[r"(?:(?<!\\w)is(?!\\w)|n't)"]
+    [5, 13]
     """
-    return [found.start() for found in _runs().finditer(text)]
+
+    __slots__ = ("_lower",)
+
+    def __init__(self, lower: str) -> None:
+        self._lower: str | None = None
+        if not FAST_PATHS or (not lower.isascii() and _IRREGULAR.intersection(lower)):
+            return
+        self._lower = lower
+        super().__init__(_INDEX.absent)
+        begun, begun_by = _INDEX.begun, _INDEX.begun_by
+        for at, word in words_at(lower):
+            known = begun.get(word)
+            for pattern in begun_by(word) if known is None else known:
+                self._add(pattern, at)
+        for part, patterns in _INDEX.parts.items():
+            if part in lower:
+                self._add_parts(part, patterns)
+
+    def __missing__(self, pattern: str) -> Sequence[int] | None:
+        starts = starts_of(pattern) if self._lower is not None else None
+        if self._lower is None or starts is None:
+            self[pattern] = None
+            return None
+        _INDEX.add(pattern, starts)
+        self[pattern] = [at for at, word in words_at(self._lower) if starts.at(word)]
+        for part in starts.anywhere:
+            self._add_parts(part, (pattern,))
+        return self[pattern]
+
+    def _add(self, pattern: str, at: int) -> None:
+        places = self[pattern]
+        if isinstance(places, list):
+            places.append(at)
+        else:
+            self[pattern] = [at]
+
+    def _add_parts(self, part: str, patterns: Iterable[str]) -> None:
+        """Add the places of a part of words."""
+        assert self._lower is not None
+        found = [one.start() for one in re.finditer(re.escape(part), self._lower)]
+        for pattern in patterns:
+            self[pattern] = sorted({*(self[pattern] or ()), *found})
+
+
+class _Index:
+    """The patterns that were asked about, by the words that begin them."""
+
+    def __init__(self) -> None:
+        self.absent: dict[str, Sequence[int]] = {}
+        """All of them → no place."""
+        self.begun: dict[str, tuple[str, ...]] = {}
+        """Word → those that can begin with it."""
+        self.parts: dict[str, list[str]] = {}
+        """Part of words → those that can begin with it."""
+        self._starts: dict[str, Starts] = {}
+
+    def add(self, pattern: str, starts: Starts) -> None:
+        if pattern in self._starts:
+            return
+        self._starts[pattern] = starts
+        self.absent[pattern] = ()
+        self.begun.clear()
+        for part in starts.anywhere:
+            self.parts.setdefault(part, []).append(pattern)
+
+    def begun_by(self, word: str) -> tuple[str, ...]:
+        if len(self.begun) >= _KEPT:
+            self.begun.clear()
+        begun = self.begun[word] = tuple(one for one, starts in self._starts.items() if starts.at(word))
+        return begun
+
+
+_INDEX = _Index()
+
+
+def words_at(lower: str) -> Iterator[tuple[int, str]]:
+    """The words of a text, each with its place.
+
+    >>> [*words_at("it is_so")]
+    [(0, 'it'), (3, 'is'), (6, 'so')]
+    """
+    if not lower.isascii():
+        yield from ((found.start(), found[0]) for found in _runs().finditer(lower))
+        return
+    at = 0
+    for word in lower.translate(_BLANKS).split(" "):
+        if word:
+            yield at, word
+        at += len(word) + 1
 
 
 @cache
@@ -53,67 +155,34 @@ def _runs() -> re.Pattern[str]:
     return re.compile(r"[^\W_]+")
 
 
-def matches_in(
-    pattern: re.Pattern[str], text: str, lower: str, words: Iterable[int]
-) -> Iterator[re.Match[str]]:
-    """What `pattern.finditer(text)` gives.
-
-    Args:
-        pattern: the pattern, of any case or none.
-        text: the text.
-        lower: the text in lower case, each letter at its place.
-        words: what `word_starts` gives.
-    """
-    found = places_in(pattern, text, lower, words)
-    return pattern.finditer(text) if found is None else _matched(pattern, text, found)
-
-
-def places_in(pattern: re.Pattern[str], text: str, lower: str, words: Iterable[int]) -> list[int] | None:
-    """Where a pattern can begin, in order; None if it can begin anywhere."""
-    starts = starts_of(pattern.pattern) if FAST_PATHS and text.isascii() else None
-    if starts is None:
-        return None
-    letters = starts.letters
-    found = [at for at in words if lower[at] in letters or lower[at : at + 2] in letters]
-    for part in starts.anywhere:
-        at = lower.find(part)
-        while at >= 0:
-            found.append(at)
-            at = lower.find(part, at + 1)
-    if starts.anywhere:
-        found.sort()
-    return found
-
-
-def _matched(pattern: re.Pattern[str], text: str, places: list[int]) -> Iterator[re.Match[str]]:
-    end = 0
-    for at in places:
-        if at >= end and (found := pattern.match(text, at)):
-            yield found
-            end = found.end()
-
-
 @cache
 def starts_of(pattern: str) -> Starts | None:
-    """How the matches of a pattern in a plain text can begin; None if they can begin with anything.
+    """How the matches of a pattern can begin; None if they can begin with anything.
 
-    >>> starts = starts_of(r"(?:(?<!\\w)(?:not|neither)|n't)\\s[a-z]")
-    >>> sorted(starts.letters), starts.anywhere
-    (['ne', 'no'], ("n't",))
+    >>> starts = starts_of(r"(?:(?<!\\w)(?:not|neither\\s)|n't)[a-z]")
+    >>> starts.prefixes, sorted(starts.words), starts.anywhere
+    (('not',), ['neither'], ("n't",))
     >>> starts_of(r"\\w+ly") is None
     True
     """
     try:
-        begins = set(_begins(list(parser.parse(pattern)), False))
+        begins = {(bounded, part.lower()) for bounded, part in _begins(list(parser.parse(pattern)), False)}
     except _UnknownError:
         return None
-    if any(_EQUAL_ELSEWHERE.intersection(part) for _, part in begins):
+    prefixes, words, anywhere = set(), set(), set()
+    for bounded, part in begins:
+        if _IRREGULAR.intersection(part):
+            return None
+        begin = _runs().match(part)
+        if not bounded or begin is None:
+            anywhere.add(part.rstrip(" "))
+        elif begin.end() < len(part):
+            words.add(begin[0])
+        else:
+            prefixes.add(part)
+    if any(len(part) < 2 and part.isalnum() and part.isascii() for part in anywhere) or "" in anywhere:
         return None
-    plain = [(bounded, part.lower()) for bounded, part in begins if part.isascii()]
-    anywhere = tuple(sorted({part for bounded, part in plain if not (bounded and part[0].isalnum())}))
-    if any(len(part) < 2 and part.isalnum() for part in anywhere):
-        return None
-    return Starts(frozenset(part[:2] for bounded, part in plain if bounded and part[0].isalnum()), anywhere)
+    return Starts(tuple(sorted(prefixes)), frozenset(words), tuple(sorted(anywhere)))
 
 
 def _begins(tree: _Tree, bounded: bool, whole: bool = True) -> Iterator[tuple[bool, str]]:
@@ -152,9 +221,11 @@ def _begins(tree: _Tree, bounded: bool, whole: bool = True) -> Iterator[tuple[bo
 
 
 def _literals(tree: _Tree) -> str:
+    """The letters that a pattern goes on with, and a blank where the word then ends."""
     found = ""
     for kind, value in tree:
         if kind is not ops.LITERAL:
-            break
+            ends = (kind, value) in _WORD_ENDS
+            return f"{found} " if ends else found
         found += chr(value)
     return found

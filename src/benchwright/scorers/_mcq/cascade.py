@@ -138,6 +138,8 @@ def _named(
 def _bracketed(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
 ) -> Statement | None:
+    if "(" not in view.text and "[" not in view.text:
+        return None
     return _by_pattern(view, options, texts, stated, RULES["bracketed"])
 
 
@@ -161,11 +163,9 @@ def _ordinal(
 def _by_pattern(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
 ) -> Statement | None:
-    if not view.may(rule.pattern or ""):
-        return None
 
     def places() -> Iterator[tuple[int, str]]:
-        for found in rule.compiled.finditer(view.text):
+        for found in rule.found(view):
             at = found.end() + (view.text[found.end()] in "([")
             letter = view.text[at].upper()
             question = compiled(_ASKED).match(view.text, at + 1)
@@ -359,6 +359,8 @@ def _weighed(view: ReplyText, options: Mapping[str, str]) -> Extraction | None:
 
     None if it is no such reply.
     """
+    if ":" not in view.text and "=" not in view.text:
+        return None
     found = [one for one in compiled(_WEIGHED).finditer(view.text) if one["letter"] in options]
     if len({one["letter"] for one in found}) < 2 or any(_is_own(options, one) for one in found):
         keys = compiled(_KEYS).findall(view.text) if "{" in view.text else ()

@@ -6,7 +6,7 @@ Chinese, Japanese and Korean characters are not part of a Latin word: in `é€‰Bé¡
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -14,12 +14,7 @@ from msgspec import Struct
 
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import Span
-from benchwright.scorers._stems import matches_at, places
 
-_LONG = 200
-"""Characters from which on looking for cues first is worth it."""
-_PLACES = 2_000
-"""Places of one cue that are tried, from the end of a reply."""
 WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 """One character of a word, except in scripts that write no spaces between words."""
 
@@ -176,8 +171,8 @@ class ChoiceRule(Struct, frozen=True):
     """Regular expression for the text before the letter or option text; None: the rule is code."""
     ending: str = UNASKED
     """Regular expression for the text that must follow."""
-    begins: str = ""
-    """What the pattern begins with, in lower case, separated by commas: in a long text it is tried only there."""
+    overlaps: bool = False
+    """Whether a match may begin within another."""
 
     @property
     def compiled(self) -> re.Pattern[str]:
@@ -186,22 +181,7 @@ class ChoiceRule(Struct, frozen=True):
 
     def found(self, view: ReplyText) -> Iterable[re.Match[str]]:
         """The matches of the pattern in a view."""
-        if self.pattern is None or not view.may(self.pattern):
-            return ()
-        if self.begins and len(view.text) > _LONG:
-            stems = tuple(self.begins.split(", "))
-            found = view.places(self.compiled, stems) if len(view.text) <= 2 * _PLACES else None
-            starts = places(view.lower, stems, most=_PLACES) if found is None else found
-            return matches_at(self.compiled, view.text, starts)
-        return _overlapping(self.compiled, view.text) if self.begins else view.found(self.compiled)
-
-
-def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Every match, also inside another: `Final answer: the final answer is C` has two beginnings."""
-    found = pattern.search(text)
-    while found is not None:
-        yield found
-        found = pattern.search(text, found.start() + 1)
+        return view.matches(self.pattern, overlapping=self.overlaps) if self.pattern else ()
 
 
 @cache

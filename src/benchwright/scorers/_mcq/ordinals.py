@@ -55,7 +55,7 @@ def stated_ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Spa
 
 def _ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Span[str]]:
     letters = list(options)
-    for found in caseless(_ORDINAL).finditer(view.text):
+    for found in view.matches(_ORDINAL) if view.may(_ORDINAL) else ():
         if found["last"] or found["bare_last"]:
             place = len(letters) - 1
         elif found["digit"]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from benchwright.scorers._mcq.extraction import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP, ChoiceRule
 from benchwright.scorers._replies import (
     ANSWER_ELSEWHERE,
-    ANSWER_ELSEWHERE_STEMS,
     IS_ELSEWHERE,
     SO_ELSEWHERE,
 )
@@ -75,7 +74,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         ),
         rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?|\s\([^()\n]{{1,60}}\))?(?:\s(?:here|then|therefore|thus|choice|option"
         rf"|letter|key))?(?:,\s(?:however|though|then|therefore|of\scourse|in\sfact|i\s(?:think|believe)),(?=\s))?(?:'s|\s{_BE}|\s(?:remains|stays)\b|\s?{_SIGN}){_FILLER}",
-        begins="answer",
+        overlaps=True,
     ),
     ChoiceRule(
         "answer_named",
@@ -94,7 +93,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
         rf"(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s)(?<!2nd\s)(?<!3rd\s)(?<!4th\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
         rf"(?:[:=]|(?<=ans)\.){_FILLER}",
-        begins="choice, option, letter, select, correct, ans, result, verdict, prediction, pick, guess",
+        overlaps=True,
     ),
     ChoiceRule(
         "correct_one",
@@ -105,7 +104,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
         r"|solution|alternative|one|selection|statement|result)|the\s(?:most\s\w{4,12}|best|better)(?:\s(?:one|option|choice|answer|fit|match)|(?:\s(?:next|initial|first|single|overall|possible|available))?\s(?:step|treatment|diagnosis|explanation|description|approach|management|intervention|action|course\sof\saction|test|therapy|interpretation|example|candidate|method|summary|definition))?|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
         rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
-        begins="correct, right, best, true, proper, appropriate, final, accurate, the, my",
+        overlaps=True,
     ),
     ChoiceRule(
         "chosen",
@@ -125,7 +124,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         r"|(?:chang|revis|updat|correct|amend)(?:e|es|ed|ing|)\s(?:my|the)\s(?:\w+\s)?(?:answer|choice|selection|pick|vote|mind|response)\sto|switch(?:ed|ing)?\s(?:my\s\w+\s)?(?:over\s)?to"
         rf"|the\sonly(?:\s(?!other|not|wrong|incorrect|false|problem|issue|difference|doubt|alternative|rival|exception)(?!\w+n't)[\w'-]+){{1,9}}?\s{_BE}{_A_LETTER}"
         rf"|(?:lean(?:ing)?|(?<!it\s)(?<!this\s)(?<!that\s)(?<!which\s)(?:must|has\sto)\sbe|mak(?:es?|ing)\sit){_A_LETTER})\b{_FILLER}",
-        begins="cho, select, pick, go, opt, vote, settle, lean, stick, answer, reply, respond, i me, prefer, left, bet, money, got, have, key, plump, land, side, choice, must, has to, mak, chang, revis, updat, correct, amend, switch, the only",
+        overlaps=True,
     ),
     ChoiceRule(
         "contrast",
@@ -165,7 +164,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
         rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         ending=HARD_STOP,
-        begins="so, therefore, thus, hence, consequently, accordingly, ultimately, finally, overall, definitely, probably, clearly, certainly, obviously, sure, likely, yes, ok, conclusion, final, rather, instead, correction, actually, on , also, daher, deshalb, folglich, donc, entonces, así, quindi, portanto, итак, значит, поэтому, make, or, no, wait, oops, hmm",
+        overlaps=True,
     ),
     ChoiceRule(
         "corresponds",
@@ -185,7 +184,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         rf"{_START}(?:so|therefore|thus|hence|consequently|overall|finally|daher|somit|also|deshalb|donc|ainsi|entonces|portanto|quindi|значит"
         r"|поэтому|следовательно)(?!\w)[^.\n:;!?]{1,80}?\s(?:is|are|was|be|equals|ist|sind|lautet|beträgt|est|es|è|é|равна?|равно)\s",
         ending=HARD_STOP,
-        begins="so, therefore, thus, hence, consequently, overall, finally, daher, also, deshalb, donc, ainsi, entonces, portanto, quindi, значит, поэтому, следовательно",
+        overlaps=True,
     ),
     ChoiceRule(
         "verdict",
@@ -236,9 +235,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         rf"(?:{_START}(?:{ANSWER_ELSEWHERE}|l[öo]sung|option|opci[óo]n|alternativa)(?:\s\w{{2,10}})?\s?"
         rf"(?:\b{IS_ELSEWHERE}\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?"
         rf"(?:(?:{SO_ELSEWHERE}|la|die|(?-i:a)|(?-i:η)|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){{0,3}}",
-        begins=", ".join(
-            ("lösung, losung, option, opci, alternativa, 正解, 答え, 解答, 정답, 답", *ANSWER_ELSEWHERE_STEMS)
-        ),
+        overlaps=True,
     ),
     ChoiceRule(
         "chosen_elsewhere",
@@ -256,7 +253,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         r"|elijo\b|escojo\b|ich\swürde\b|(?:es\s)?bleibt\s(?:also\s|somit\s|daher\s)?nur\b|je\sdirais\b|il\sne\sreste\sque\b|diría(?!\sque)\b|direi\b|diria\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
         r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
         ending=rf"{STOP}|(?=[)\]]\s(?!(?:o|ou|oder|or|y|et|und|and|e|u)\s)\w)",
-        begins="richtig, korrekt, zutreffend, correct, wähle, nehme, je, elijo, ich, bleibt, il ne, direi, diria, así, entonces, luego, por , il s, si t, escojo, es, c'est, sondern, sino, creo, pienso, diría, acho, penso, думаю, выбираю, scelgo, escolho, wybieram",
+        overlaps=True,
     ),
     ChoiceRule(
         "marked",

@@ -42,6 +42,7 @@ _NAME = (
     r"(?-i:[A-Z][a-z]+)\s(?:said|says|claims|claimed|thinks|thought|believes|believed|insists|insisted|answered|told|wrote|argues|argued|reckons|reckoned)(?![^\W_])"
 )
 _OTHER = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_ANYBODY}{_VERBS}|{_NAME}|{_ELSE}"
+_OTHER_UNNAMED = _OTHER.replace(f"|{_NAME}", "")
 _OTHER_BEYOND = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_BEYOND}{_VERBS}|{_ELSE}"
 # Between their words and a statement: what follows is the reply's own.
 _OWN = (
@@ -116,7 +117,7 @@ def reported(view: ReplyText, at: int, end: int, *, by_text: bool = False) -> bo
         by_text: whether an option's text is named, which may tell what somebody in the question says.
     """
     text = view.lower
-    said = view.spans(_OTHER_BEYOND if by_text else _OTHER)
+    said = view.spans(_OTHER_BEYOND if by_text else _OTHER if view.may(_NAME) else _OTHER_UNNAMED)
     last = bisect_right(said, (at, 0)) - 1
     while last >= 0 and said[last][1] > at:  # it goes on behind `at`
         last -= 1

@@ -224,7 +224,7 @@ def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Ite
 def asserted(view: ReplyText, at: int) -> bool:
     """Whether the text that begins at `at` is asserted: not denied, supposed or questioned."""
     begin = max(0, at - _REACH)
-    return (
+    return not view.may(_NOT_SAID) or (
         caseless(_NOT_SAID).search(view.lower, max(begin, view.lower.rfind("\n", begin, at) + 1), at) is None
     )
 
@@ -239,9 +239,9 @@ def _supposed(view: ReplyText, cue: int, end: int) -> bool:
     text = view.lower
     begin = max(text.rfind(mark, max(0, cue - _SENTENCE), cue) for mark in ENDS) + 1
     before = text[max(begin, cue - _SENTENCE) : cue]
-    if caseless(_OTHER_CASE).search(before):
+    if view.may(_OTHER_CASE) and caseless(_OTHER_CASE).search(before):
         return caseless(_DECIDED).search(before) is None
-    others = caseless(_OTHER_SAYERS).search(before[-_REACH:])
+    others = view.may(_OTHER_SAYERS) and caseless(_OTHER_SAYERS).search(before[-_REACH:])
     if others and not caseless(_OWN_MISTAKE).search(before[-_REACH:], 0, others.end()):
         return True
     return caseless(_IN_OTHER_CASE).match(text, end) is not None

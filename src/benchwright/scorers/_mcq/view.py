@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from benchwright.scorers._starts import matches_in, places_in, word_starts
+from benchwright.scorers._starts import WordStarts
+from benchwright.scorers._stems import matches_at
 from benchwright.scorers._triggers import may_match
 
 HEAD_CHARS = 20_000
@@ -58,7 +59,7 @@ _PLAIN = str.maketrans(
 class ReplyText:
     """The readable text of a reply."""
 
-    __slots__ = ("_at", "_lower", "_origin", "_spans", "_words", "text", "unfinished")
+    __slots__ = ("_at", "_lower", "_origin", "_spans", "_starts", "text", "unfinished")
 
     def __init__(self, reply: str) -> None:
         parts: list[str] = []
@@ -67,7 +68,7 @@ class ReplyText:
         self._origin: list[int] = []
         """Where it begins in the reply."""
         self._lower: str | None = None
-        self._words: list[int] | None = None
+        self._starts: WordStarts | None = None
         self._spans: dict[str, list[tuple[int, int]]] = {}
         length = 0
         kept, self.unfinished = without_reasoning(reply)
@@ -92,7 +93,7 @@ class ReplyText:
         """The view up to `end` of its text."""
         part = object.__new__(ReplyText)
         part._at, part._origin, part._lower, part._spans = self._at, self._origin, None, {}
-        part._words = None
+        part._starts = None
         part.text, part.unfinished = self.text[:end], False
         return part
 
@@ -107,23 +108,23 @@ class ReplyText:
             found = self._spans[pattern] = [one.span() for one in self.matches(pattern)]
         return found
 
-    def matches(self, pattern: str) -> Iterable[re.Match[str]]:
-        """The matches of a pattern in `text`, in any case."""
-        return self.found(_compiled(pattern)) if self.may(pattern) else ()
-
-    def found(self, pattern: re.Pattern[str]) -> Iterable[re.Match[str]]:
-        """The matches of a pattern in `text`."""
-        return matches_in(pattern, self.text, self.lower, self._starts())
-
-    def places(self, pattern: re.Pattern[str], stems: tuple[str, ...]) -> list[int] | None:
-        """Where a pattern can begin with one of the stems, the last place first; None if it can begin anywhere."""
-        found = places_in(pattern, self.text, self.lower, self._starts())
-        return found and [at for at in reversed(found) if self.lower.startswith(stems, at)]
-
-    def _starts(self) -> list[int]:
-        if self._words is None:
-            self._words = word_starts(self.text)
-        return self._words
+    def matches(self, pattern: str, *, overlapping: bool = False) -> Iterable[re.Match[str]]:
+        """The matches of a pattern in `text`, in any case; overlapping ones: `Final answer: the final answer is C` has two."""
+        if self._starts is None:
+            self._starts = WordStarts(self.lower)
+        starts = self._starts[pattern]
+        if starts is None:
+            if not self.may(pattern):
+                return ()
+            return (
+                _overlapping(_compiled(pattern), self.text)
+                if overlapping
+                else _compiled(pattern).finditer(self.text)
+            )
+        if not starts:
+            return ()
+        found = matches_at(_compiled(pattern), self.text, starts)
+        return found if overlapping else _apart(found)
 
     def may(self, pattern: str) -> bool:
         """Whether a pattern may be in it, in any case; False only if it cannot."""
@@ -232,6 +233,22 @@ def _filler(gap: str, reply: str, start: int, end: int) -> str:
         return ""
     parts_words = start > 0 and end < len(reply) and reply[start - 1].isalnum() and reply[end].isalnum()
     return " " if parts_words or any(map(str.isspace, gap)) else ""
+
+
+def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    found = pattern.search(text)
+    while found is not None:
+        yield found
+        found = pattern.search(text, found.start() + 1)
+
+
+def _apart(matches: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Those that begin after the one before them has ended."""
+    end = 0
+    for found in matches:
+        if found.start() >= end:
+            yield found
+            end = found.end()
 
 
 @cache
