@@ -37,6 +37,7 @@ from benchwright.perf._summary import probe_of
 from benchwright.perf._values import ClientHealth, DurationSpread, StageRecord
 from benchwright.results import LoadComparison
 from benchwright.results._load_comparison import SearchComparison
+from benchwright.results._load_verdicts import search_words
 
 
 def settings_of(search: LoadSearch, *, whole: bool = False) -> LoadSettings:
@@ -88,7 +89,8 @@ def test_ends_of_a_search_that_are_no_boundary() -> None:
     assert (nothing.status, nothing.level, nothing.failing_level) == ("not_met", None, 2.0)
     assert [probe.level for probe in nothing.probes] == [2.0] * 3
     short = searched(lambda level: level < 100, most=4)
-    assert (short.status, short.level) == ("unfinished", 8.0)
+    assert (short.status, short.level, short.held, short.failing_level) == ("unfinished", None, 8.0, None)
+    assert (short.passed, short.requests) == ((1, 1), short.probes[-1].requests)
     limited = [
         Probe(0, 1.0, True, 1.0, 9),
         Probe(1, 2.0, False, 0.2, 9, client_limit=True),
@@ -101,7 +103,7 @@ def test_ends_of_a_search_that_are_no_boundary() -> None:
     limited.append(Probe(2, 2.0, False, 0.2, 9, client_limit=True))
     assert next_probe(limited, settings) is None
     found = search_result(limited, settings)
-    assert (found.status, found.level, found.failing_level) == ("client_limit", 1.0, None)
+    assert (found.status, found.level, found.held, found.failing_level) == ("client_limit", None, 1.0, None)
 
 
 def test_a_probe_that_was_unlucky_is_outvoted() -> None:
@@ -149,7 +151,7 @@ def test_a_probe_that_was_interrupted_counts_for_nothing() -> None:
     stages = [StageRecord(0, level=1.0), StageRecord(1, level=2.0, stopped_by="interrupt")]
     found = summarise(Requests.of(records), settings, stages, partial=True).search
     assert found is not None
-    assert (found.status, found.level, len(found.probes)) == ("unfinished", 1.0, 1)
+    assert (found.status, found.level, found.held, len(found.probes)) == ("unfinished", None, 1.0, 1)
 
 
 @pytest.fixture
@@ -183,7 +185,7 @@ def test_a_number_in_flight_that_was_never_reached_is_no_answer(folder: Path) ->
     how: dict[str, Any] = {"find_max_load": True, "requests": 4, "probe_repeats": 2, "slo_share": 0.8}
     result = perf("qa.csv", **how, slo="e2e=60s")
     search = result.summary.search
-    assert (search.status, search.level, result.exit_code) == ("client_limit", 1.0, 3)
+    assert (search.status, search.level, search.held, result.exit_code) == ("client_limit", None, 1.0, 3)
     assert [probe.level for probe in search.probes] == [1.0, 2.0, 2.0]
     assert search.probes[-1].why == "no more than 1 was in flight at once"
 
@@ -252,12 +254,12 @@ def test_a_climbing_probe_that_failed_by_one_miss_is_repeated() -> None:
     assert not probes[-1].passed
     again = next_probe(probes, settings)
     assert again == (8.0, pytest.approx(300 / 8)), "so many requests that one miss does not decide"
-    assert search_result(probes, settings).level == 4.0
+    assert search_result(probes, settings).held == 4.0
     shown = Probe(4, 8.0, *_met(225, 1), 225, seconds=37.5)
     further = next_probe([*probes, shown], settings)
     assert further is not None
     assert further.level == 16.0, "2 of 285 are few enough"
-    assert search_result([*probes, shown], settings).level == 8.0
+    assert search_result([*probes, shown], settings).held == 8.0
     refuting = Probe(4, 8.0, *_met(225, 8), 225, seconds=37.5)
     between = next_probe([*probes, refuting], settings)
     assert between is not None
@@ -437,6 +439,41 @@ def test_no_answer_on_a_random_server_is_too_high(seed: int) -> None:
     else:
         assert found.status == "bounded", name
         assert found.ci95 is not None, "what is not known is a range"
+
+
+@pytest.mark.parametrize("seconds", [30, 60])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "growing batches, 95 %",
+        "batches of 20, replies of 5 to 200",
+        "one slot, newest first",
+        "7 slots, heavy tail, closed",
+    ],
+)
+def test_a_search_without_an_answer_says_what_held_and_what_failed(name: str, seconds: float) -> None:
+    """A climb doubles the load with a few requests in ten seconds: a level above the truth may pass. It is named, but not as an answer."""
+    server = {**HELD_OUT, **UNSEEN}[name]
+    found, *_ = search_on_paper(server, 7101, seconds=seconds)
+    below = [
+        probe.level
+        for probe in found.probes
+        if found.failing_level is None or probe.level < found.failing_level
+    ]
+    assert found.held is None or found.held in below
+    if found.status in ("found", "bounded", "at_least"):
+        return
+    assert found.level is None
+    assert found.passed[1] == sum(probe.level == found.held for probe in found.probes)
+    settings = LoadSettings(
+        profile=server.profile,  # type: ignore[arg-type]
+        slo=(("e2e_planned", server.limit),), slo_share=server.share, search=LoadSearch(seconds=seconds),
+    )  # fmt: skip
+    words = search_words(found, settings)
+    assert "no level is known to meet" in words
+    assert "at least" not in words
+    for level in (found.held, found.failing_level):
+        assert level is None or f"{settings.label_of(level)}" in words
 
 
 @pytest.mark.parametrize("power", [4, 6, 10, 40])

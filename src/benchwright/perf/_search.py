@@ -39,7 +39,8 @@ SearchStatus: TypeAlias = Literal[
 """How a search ended. `bounded`: probes or time ran out before the interval was narrow, but its lower end is known; `at_least`: the highest
 allowed level passed; `too_few`: a level passed, but with too few requests to show the share; `not_met`: the lowest failed;
 `client_limit`: the client reached its limit before the server; `unfinished`: probes or time ran out before a level was known to pass
-or one failed, or the user stopped it."""
+or one failed, or the user stopped it. A search that ended before any level failed has no answer unless the level was confirmed by as many probes as an
+answer."""
 ANSWERS: frozenset[SearchStatus] = frozenset({"found", "bounded", "at_least"})
 """The statuses of a search that found a load."""
 EndedBy: TypeAlias = Literal["max_probes", "search_seconds", "stopped"]
@@ -93,7 +94,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """The load that the estimate exceeds with a probability of 95 %, or 98.5 % by a queue on paper, rounded down. A search that
     ended by itself has probed it; None: no load does."""
     passed: tuple[int, int]
-    """Probes at this level: how many passed, of how many."""
+    """Probes at this level, or without one at `held`: how many passed, of how many."""
     failing_level: float | None
     """The smallest level above it at which most probes failed; None: none did."""
     failed: tuple[int, int]
@@ -103,8 +104,10 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     sure: float | None
     """Probability that this load is at least `level`."""
     probes: tuple[Probe, ...]
+    held: float | None = None
+    """The largest level below `failing_level` that passed, by its probes together or by most of them; an answer or not."""
     requests: int = 0
-    """Requests that count, over all probes at `level`."""
+    """Requests that count, over all probes at `level`, or without one at `held`."""
     needed: int = 0
     """How many of them show the share of requests that must keep the limits."""
     ended_by: EndedBy | None = None
@@ -201,11 +204,22 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
         and settings.profile in RANDOM
     ):
         good = None  # a few requests without a burst of misses fit a curve, but show nothing
+    status = _status(probes, search, good, boundary, following)
     bad = _failing_level(counted, good or 0.0)
-    at_good = [] if good is None else probes_at(counted, good)
+    held = good
+    if held is None or held not in {probe.level for probe in counted}:
+        held = _held_level(counted, bad)
+    if (
+        boundary is None
+        and status not in ANSWERS
+        and good is not None
+        and _waits(search, probes_at(counted, good))
+    ):
+        good = None  # the last level of a climb: a few requests in a short time cannot confirm it
+    shown_at = held if good is None else good
+    at_good = [] if shown_at is None else probes_at(counted, shown_at)
     at_bad = [] if bad is None else probes_at(counted, bad)
     requests, needed = sum(probe.requests for probe in at_good), requests_needed(search.share)
-    status = _status(probes, search, good, boundary, following)
     if status in ("found", "at_least") and requests < needed:
         status = "too_few"
     ended_by: EndedBy | None = None
@@ -234,6 +248,7 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
         ci95=interval,
         sure=None if sure is None else round(sure, 4),
         probes=tuple(replace(probe, trace=None) for probe in probes),
+        held=held,
         requests=requests,
         needed=needed,
         ended_by=ended_by,
@@ -287,6 +302,12 @@ def _failing_level(counted: Sequence[Probe], above: float) -> float | None:
     """The smallest level above this one at which most probes failed."""
     levels = {probe.level for probe in counted if probe.level > above}
     return min((level for level in levels if not mostly_passed(probes_at(counted, level))), default=None)
+
+
+def _held_level(counted: Sequence[Probe], below: float | None) -> float | None:
+    """The largest level below this one at which most probes passed."""
+    levels = {probe.level for probe in counted if below is None or probe.level < below}
+    return max((level for level in levels if mostly_passed(probes_at(counted, level))), default=None)
 
 
 def _waits(search: LoadSearch, probes: Sequence[Probe]) -> bool:

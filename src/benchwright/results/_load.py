@@ -196,7 +196,8 @@ def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
     last = {(probe.level, probe.passed): probe.stage for probe in search.probes if not probe.client_limit}
     # A search that ran out of time may not have probed its answer.
     below = [level for level, passed in last if passed and search.level is not None and level <= search.level]
-    ends = ((max(below, default=search.level), True), (search.failing_level, False))
+    passing = search.held if search.level is None else max(below, default=search.level)
+    ends = ((passing, True), (search.failing_level, False))
     # Probes that passed one by one may have too many misses together.
     numbers = [last.get((level, passed), last.get((level, not passed))) for level, passed in ends if level]
     return tuple(stages[number] for number in numbers if number is not None) or summary.stages[-1:]

@@ -140,11 +140,18 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
         parts.append(f"the server does not meet {rule} even at the lowest level{level}: {why}")
     elif search.level is None:
         parts.append(f"no level is known to meet {rule}")
-        if failed is not None:
-            level = settings.label_of(failed.level)
-            parts.append(
-                f"{search.failed[0]} of {plural(search.failed[1], 'probe')} failed at {level}: {failed.why}"
+        parts.append(_what_held(search, settings))
+        if search.failing_level is not None:
+            level = settings.label_of(search.failing_level)
+            why = next(
+                (
+                    f": {probe.why}"
+                    for probe in reversed(search.probes)
+                    if probe.level == search.failing_level and not probe.passed
+                ),
+                "",
             )
+            parts.append(f"{search.failed[0]} of {plural(search.failed[1], 'probe')} failed at {level}{why}")
     elif search.requests < search.needed and search.passed[1]:
         cure = f" ({_more_requests(settings)})" if search.status == "too_few" else ""
         parts.append(
@@ -153,7 +160,13 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
         )
         parts.append(_passed_there(search))
     else:
-        least = "" if search.status == "found" else "at least "
+        least = (
+            ""
+            if search.status == "found"
+            else "at least "
+            if search.passed[1]
+            else "estimated to be at least "
+        )
         parts.append(f"the largest load that meets {rule} is {least}{settings.label_of(search.level)}")
         if search.status == "at_least":
             flag = "--rate" if settings.open_loop else "--concurrency"
@@ -176,6 +189,14 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     if search.status in ("unfinished", "too_few", "bounded"):
         parts += _what_ended(search, settings)
     return "; ".join(parts)
+
+
+def _what_held(search: SearchResult, settings: LoadSettings) -> str:
+    """Where probes passed, though this is no answer."""
+    if search.held is None:
+        return "no probe passed"
+    probes = f"{search.passed[0]} of {plural(search.passed[1], 'probe')}, {plural(search.requests, 'counted request')}"
+    return f"probes passed up to {settings.label_of(search.held)} ({probes}: too few to be sure)"
 
 
 def _passed_there(search: SearchResult) -> str:
