@@ -54,6 +54,7 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
         "distributions",
         "command",
         "params",
+        "origins",
         "endpoint",
         "manifest",
         "events",

@@ -90,6 +90,8 @@ class RunSettings(RowSettings, frozen=True, kw_only=True):
     """Settings that benchwright.toml has for the run. They are recorded even at their defaults: a run started again
     from the records would otherwise get the values of the file."""
 
+    origins: dict[str, str] | None = None
+    """Where each setting comes from that has not its default, by the name of its option; None: not recorded."""
     reports: tuple[str, ...] | None = None
     """Reports to write with the files of the run, or when it ends."""
     trackers: tuple[str, ...] | None = None
@@ -152,7 +154,9 @@ def _steps(record: JsonObject) -> PipelineSettings:
 
 
 _NO_OPTION: dict[str, Decides] = {
-    **dict.fromkeys(("asked", "cwd", "model_name", "suite", "dataset_name", "configured"), "place"),
+    **dict.fromkeys(
+        ("asked", "cwd", "model_name", "suite", "dataset_name", "configured", "origins"), "place"
+    ),
     **dict.fromkeys(("eval_type", "definition"), "questions"),
     **dict.fromkeys(("endpoint", "generation", "changing_steps"), "replies"),
     **dict.fromkeys(("model_notes", "judge_retries", "steps"), "effort"),

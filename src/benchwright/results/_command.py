@@ -241,7 +241,8 @@ def config_table(details: RunDetails) -> JsonObject:
 def run_config(details: RunDetails) -> JsonObject:
     """The merged configuration: `config` and `target` as in `results.yml`, with the file of the benchmark, the first part of
     the type as `framework_name`, and all other settings under `settings`."""
-    settings = {name: value for name, value in details.settings.items() if name not in _IN_PARAMS}
+    left_out = {*_IN_PARAMS, "origins"}  # whoever starts the file has its values from the file
+    settings = {name: value for name, value in details.settings.items() if name not in left_out}
     metadata = table_of(details.settings.get("metadata"))
     shared: dict[str, Any] = config_table(details)
     asked = str(settings.get("asked") or "")

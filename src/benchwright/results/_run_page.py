@@ -32,6 +32,7 @@ from benchwright.results._figures import (
 )
 from benchwright.results._runs import RunDetails
 from benchwright.results._sample_columns import COLUMNS
+from benchwright.results._settings import endpoint_origin, param_origin
 from benchwright.store import verdict_of
 
 Group: TypeAlias = Literal["wrong", "failed", "scored", "right"]
@@ -126,13 +127,14 @@ def run_page(
         "facts": [[label, words] for label, words in [*usage(summary), *_from_cache(summary)]],
         "counts": {str(group): number for group, number in counts.items()},
         "settings": [
-            [heading, [[key, value] for key, value in _flat(table)]]
-            for heading, table in (
-                ("Model", details.endpoint),
-                ("Parameters", details.params),
-                ("Data and versions", details.manifest),
+            [heading, [[key, value, origin(details.settings, key)] for key, value in _flat(table)]]
+            for heading, table, origin in (
+                ("Model", details.endpoint, endpoint_origin),
+                ("Parameters", details.params, param_origin),
+                ("Data and versions", details.manifest, lambda _, __: None),  # facts, which nobody sets
             )
         ],
+        "origins": details.origins is not None,
         "request": None if request is None else request.decode(errors="replace"),
         "command": details.command,
     }

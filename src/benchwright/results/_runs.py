@@ -278,6 +278,12 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     """Reads the distributions of its figures from its samples. Only its JSON has them, so that others need not wait."""
 
     @property
+    def origins(self) -> JsonObject | None:
+        """Where each setting comes from that has not its default, by the name of its flag; None: not recorded."""
+        found = self.settings.get("origins")
+        return found if isinstance(found, dict) else None
+
+    @property
     def eval_type(self) -> str:
         """The evaluation's name in `results.yml`."""
         return str(self.settings.get("eval_type", f"byob_{self.run.name}.{self.run.name}"))
@@ -333,7 +339,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return results_document(self, summary)
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, distributions, command, params, endpoint, manifest, events}`; `recorded` counts
+        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, distributions, command, params, origins, endpoint, manifest, events}`; `recorded` counts
         the samples of a run without a result, `labels` says what labels would change, and `distributions` has those of a run of at most 100,000 samples."""
         return details_json(
             self,
@@ -348,6 +354,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
             distributions=None if self.read_distributions is None else self.read_distributions(),
             command=self.command,
             params=self.params,
+            origins=self.origins,
         )
 
 

@@ -110,6 +110,53 @@ def native_calling_of(settings: JsonObject) -> bool | None:
     return found if isinstance(found, bool) else None
 
 
+_OPTIONS_OF_PARAMS: dict[tuple[str, ...], str] = {
+    **{path: name for name, path in PARAMS.items()},
+    **{(documented,): name for name, documented in GENERATION_PARAMS.items()},
+}
+_OPTIONS_OF_ENDPOINT = {
+    "url": ("model_url", "host_ip", "host_port", "model"),
+    "model_id": ("model_id", "model"),
+    "type": ("model_type",),
+    "adapter_config": ("pipeline",),
+}
+"""The options that decide a field of the endpoint, the first that is given."""
+
+
+def endpoint_origin(settings: JsonObject, key: str) -> str | None:
+    """Where a field of the endpoint comes from; None: not recorded."""
+    first = key.partition(".")[0]
+    usual = "benchmark" if first == "type" else "default"
+    return _origin(settings, _OPTIONS_OF_ENDPOINT.get(first, (first,)), usual)
+
+
+def param_origin(settings: JsonObject, key: str) -> str | None:
+    """Where a value of `params_of` comes from, by its dotted key; None: not recorded."""
+    path = tuple(key.split("."))
+    option = next((_OPTIONS_OF_PARAMS[path[:n]] for n in (1, 2, 3) if path[:n] in _OPTIONS_OF_PARAMS), None)
+    if path[0] == "task" or option == "native_calling":
+        return _origin(settings, (option or "",), "benchmark")
+    if option == "rescored_from":
+        return _origin(settings, (), "command line or call")
+    if option is not None or path[0] != "extra":
+        return _origin(
+            settings, (option or path[0], *(("limit_share",) if option == "limit" else ())), "default"
+        )
+    if path[1] == "questions":  # only an entry of a suite has further ones
+        given_in_suite = settings.get("suite") is not None and path[2:3] != ("name",)
+        return _origin(settings, path[2:3], "suite" if given_in_suite else "benchmark")
+    declared = path[1] in table_of(settings.get("extra"))
+    known = declared or path[1] in table_of(settings.get("generation"))
+    return _origin(settings, ("extra",) if declared else path[1:2], "default" if known else "benchmark")
+
+
+def _origin(settings: JsonObject, options: tuple[str, ...], usual: str) -> str | None:
+    recorded = settings.get("origins")
+    if not isinstance(recorded, dict):
+        return None
+    return next((str(recorded[name]) for name in options if name in recorded), usual)
+
+
 def recorded_params(params: JsonObject) -> JsonObject:
     """The settings in `params_of`, under their recorded names."""
     extra = table_of(params.get("extra"))

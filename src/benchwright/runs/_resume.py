@@ -33,6 +33,7 @@ from benchwright.engine import (
 )
 from benchwright.runs._benchmark_work import BenchmarkWork
 from benchwright.runs._jobs import Job
+from benchwright.runs._origins import given_later
 from benchwright.runs._questions import (
     OWN_SETTINGS,
     changed_questions,
@@ -60,6 +61,7 @@ def claimed(
     run = store.claim_run(found.id)
     with RunLife(store, run, otherwise=found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
+        settings = given_later(settings, overrides or {})
         _refuse_other_variables(run, settings)
         with hub_commits(recorded_pins(run.manifest)):
             prepared = prepare(benchmark_again(settings, target), settings)
@@ -206,6 +208,7 @@ def rescore_plan(
         cache=uses_cache(options.cache),  # for judges; replies of a script are never reused
         output_dir=changes["output_dir"],
     )
+    settings = given_later(settings, options.given())
     commits: JsonObject = {**recorded_pins(source.manifest)}
     with hub_commits(commits):
         spec, settings = _retargeted(source, settings, target, options)

@@ -44,6 +44,7 @@ from benchwright.engine import (
 from benchwright.reports import check_report
 from benchwright.runs._benchmark_work import BenchmarkWork
 from benchwright.runs._jobs import Job
+from benchwright.runs._origins import brought_by, given_in, with_origins
 from benchwright.runs._questions import system_of
 from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
@@ -282,7 +283,10 @@ def planned(
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = scripted_model(effective) if scripted else choose_model(effective, config)
-    return plan_of(target, effective, model, label)
+    plan = plan_of(target, effective, model, label)
+    # A run configuration explains all options that its user gave; the program adds others.
+    layers = (target.origins or given_in(options), brought_by(target, config))
+    return replace(plan, settings=with_origins(plan.settings, effective, layers, config))
 
 
 def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: str | None = None) -> Plan:

@@ -35,6 +35,7 @@ from benchwright.core import FUNCTION_CALLING, ConfigError, UsageError, canonica
 from benchwright.engine import Watcher
 from benchwright.runs._eval_types import check_type, endpoint_types, evaluation_target
 from benchwright.runs._jobs import Ended
+from benchwright.runs._origins import COMMAND
 from benchwright.runs._resolve import Benchmarks, Questions, resolve
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
@@ -67,6 +68,14 @@ class ConfiguredRun(Struct, frozen=True):
                     found = _configured(config)
             else:
                 found = _configured(config)
+        places = {
+            RUN_CONFIG_KEYS[path]: value.source if value.layer == "run config" else COMMAND
+            for value in config.explained()
+            for path in (value.path[:n] for n in range(1, len(value.path) + 1))
+            if RUN_CONFIG_KEYS.get(path)
+        }
+        targets = tuple(structs.replace(each, origins=places) for each in found.found)
+        found = structs.replace(found, found=targets)
         if not config.variables:
             return found
         recorded = recorded_variables(config.variables, config.options, config.adapter_config)

@@ -24,6 +24,7 @@ from benchwright.core import (
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import choose_model, scripted_model
 from benchwright.results import Pair
+from benchwright.runs._origins import brought_by, given_in, with_origins
 from benchwright.runs._questions import ONLY_MCQ, QUESTION_SETTINGS, question_options, refuse_idle
 from benchwright.runs._run import Plan, run_settings
 from benchwright.runs._suites.entries import SuiteDataset, SuiteModel
@@ -277,6 +278,13 @@ def _plan(
     ask_server: bool,
 ) -> tuple[str, Plan]:
     layers = layered(target.defaults, suite.run, dataset.run)
+    places = [
+        given_in(options),
+        {} if model is None else {"model": model.where},
+        dict.fromkeys(dataset.run, dataset.where),
+        dict.fromkeys(suite.run, f"{suite.path.name} [run]"),
+        brought_by(target, config),
+    ]
     if model is not None:
         options = replace(options, model=model.name)
         if model.config is not None:
@@ -295,6 +303,8 @@ def _plan(
     if folder is not None:
         folder = artifacts_place(folder / _folder_name(name) / _folder_name(dataset.name or ""))
         settings = replace(settings, output_dir=str(folder))
+    described = None if model is None or model.config is None else model.where
+    settings = with_origins(settings, effective, places, config, described=described)
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     if called is not None:
         settings = replace(settings, suite=called, dataset_name=dataset.name)
@@ -306,7 +316,9 @@ def _same(plan: tuple[str, Plan]) -> bytes:
     """Return a key that is equal for plans that measure the same. It includes the folder, on which relative names depend."""
     settings = plan[1].settings
     return canonical_json(
-        replace(settings, asked="", output_dir=None, model_name=None, dataset_name=None).to_json()
+        replace(
+            settings, asked="", output_dir=None, model_name=None, dataset_name=None, origins=None
+        ).to_json()
     )
 
 

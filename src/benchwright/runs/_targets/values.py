@@ -31,6 +31,8 @@ class Target(Struct, frozen=True):
     """Environment variables that a run configuration sets for it, as records hold them."""
     input: JsonObject | None = None
     """What `--input` changed in its description; settings of the run in it are recorded as such."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Where a run configuration has each option."""
 
 
 class Asked(Struct, frozen=True):

@@ -10,7 +10,7 @@ import { outcomes } from "./outcomes.js";
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
 /** @typedef {{ about: string, notes: [string, string][], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
- *  settings: [string, [string, string][]][], command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
+ *  settings: [string, [string, string, string | null][]][], origins: boolean, command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
 /** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
@@ -200,9 +200,10 @@ function notes(all) {
   return [list(grave), h("details", {}, h("summary", {}, `For information: ${count(other.length)}`), list(other))];
 }
 
-/** @param {[string, [string, string][]]} group */
+/** @param {RunPage["settings"][number]} group its rows have a setting, its value, and where it comes from */
 function settings([heading, rows]) {
-  const table = h("table", { class: "settings" }, h("tbody", {}, ...rows.map(([key, value]) => h("tr", {}, h("td", {}, key), h("td", {}, value)))));
+  const head = rows.some(([,, origin]) => origin) ? h("thead", {}, h("tr", {}, ...["setting", "value", "set by"].map((words) => h("th", {}, words)))) : null;
+  const table = h("table", { class: "settings" }, head, h("tbody", {}, ...rows.map(([key, value, origin]) => h("tr", {}, h("td", {}, key), h("td", {}, value), origin ? h("td", { class: origin === "default" ? "dim" : null }, origin) : null))));
   return h("details", {}, h("summary", {}, heading), h("div", scrolls(heading), table));
 }
 
@@ -226,7 +227,8 @@ export function run(page, { samples: listed = samples(page), slices = [], later 
     ...section("Samples", ...listed),
     ...(later !== null ? [later] : page.distributions ? distributions(page.distributions, null) : []),
     ...section("What was sent", page.request ? h("details", {}, h("summary", {}, "The first request, whole"), h("pre", scrolls("Request"), indented(page.request))) : null),
-    ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings)),
+    ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings),
+      page.origins ? null : h("p", { class: "dim" }, "Where these settings come from was not recorded.")),
     ...section("Files", page.files?.length ? files(page.files) : null),
   ];
 }
