@@ -48,6 +48,34 @@ def test_the_number_of_what_is_counted(noun: str) -> None:
         assert read(reply, question) in ("8", None), reply
 
 
+@pytest.mark.parametrize(
+    ("thing", "unit"),
+    [
+        ("boiling point", "°C"),
+        ("half-life", "years"),
+        ("range", "km"),
+        ("weight", "kg"),
+        ("price", "dollars"),
+    ],
+)
+def test_examples_and_older_values_are_not_what_is_asked_for(thing: str, unit: str) -> None:
+    for last in (
+        "It varies; in Denver, for instance, it is about 95 {unit}.", "For example, the small one has 95 {unit}.", "Older books give 95 {unit}, but the accepted figure is 100.",
+        "Some say 95 {unit}, yet the official one remains 100.", "The other one has, e.g., 95 {unit}.",
+    ):  # fmt: skip
+        reply = f"The {thing} is 100 {unit}. {last.format(unit=unit)}"
+        assert read(reply, f"What is the {thing} in {unit}?") in ("100", None), reply
+
+
+@pytest.mark.parametrize("verb", ["passed", "voted", "agreed"])
+def test_the_share_of_others_is_not_what_is_asked_for(verb: str) -> None:
+    for last in ("The rate of the others is accordingly 15 percent.", "So 15 % did not.", "That leaves 15%."):
+        reply = f"34 out of 40 {verb}. 34/40 = 0.85, i.e. 85 percent. {last}"
+        assert read(reply, f"What percentage of the people {verb}, if 34 of 40 {verb}?") in ("85%", None), (
+            last
+        )
+
+
 YEAR_QUESTIONS = (
     ("In which year was the bridge finished?", "The bridge was finished {date}"), ("What year did the bridge open?", "The bridge opened {date}"),
     ("In welchem Jahr wurde die Brücke eröffnet?", "Die Brücke wurde {date} eröffnet"), ("En quelle année le pont a-t-il été inauguré ?", "Le pont a été inauguré {date}"),

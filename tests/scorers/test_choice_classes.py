@@ -383,3 +383,30 @@ def test_a_range_of_options_chooses_none(span: str) -> None:
 def test_an_option_that_is_only_mentioned_beside_the_text_of_another_chooses_none() -> None:
     cases = [(f"Option {x} has one as well. What you look for is {GASES[y]}.", None) for x, y in pairs()]
     assert all(letter(reply) != reply[7] for reply, _ in cases)
+
+
+JUDGED = (("True", "False"), ("Correct", "Incorrect"), ("correct", "wrong"), ("✅", "❌"), ("✔", "✗"))
+HEADS = ("{l}. ", "{l}) ", "- **{l}** – ", "**{l}.** ", "| {l} | ", "- {t}: ", "Option {l}: ", "({l}) {t} – ")
+CITIES = {"A": "Paris", "B": "London", "C": "Rome", "D": "Berlin"}
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("words", JUDGED)
+def test_the_option_that_a_list_judges_otherwise_than_all_others(head: str, words: tuple[str, str]) -> None:
+    def listed(judged: dict[str, str], why: str) -> str:
+        return "\n".join(
+            f"{head.format(l=letter, t=text)}{judged[letter]}{why}" for letter, text in CITIES.items()
+        )
+
+    for odd, (usual, other), why in product(CITIES, (words, words[::-1]), ("", " – it is on a river.", ". Many say so.")):  # fmt: skip
+        reply = listed({letter: other if letter == odd else usual for letter in CITIES}, why)
+        chosen = odd if other in ("True", "False", words[0]) else None  # else there may be several answers
+        assert extract_choice(reply, CITIES).letter == chosen, reply
+        assert extract_choice(f"Let's see.\n\n{reply}\n", CITIES).letter == chosen, reply
+        last = next(letter for letter in CITIES if letter != odd)
+        assert extract_choice(f"{reply}\n\nThe answer is {last}.", CITIES).letter == last, reply
+        unsure = f"{reply}\n\nI can't decide between them."
+        assert extract_choice(unsure, CITIES).letter in (odd, None), reply
+    right, wrong = words
+    for judged in ({"A": right, "B": wrong, "C": wrong, "D": right}, dict.fromkeys(CITIES, wrong)):
+        assert extract_choice(listed(judged, ""), CITIES).letter is None, judged

@@ -18,6 +18,7 @@ from benchwright.scorers._mcq.extraction import (
     joined_to,
     nothing,
 )
+from benchwright.scorers._mcq.judged import odd_one_out
 from benchwright.scorers._mcq.ordinals import stated_ordinals
 from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
@@ -252,6 +253,11 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         return Extraction(view.text[at].upper(), "exact", "letter", *view.span(at, at + 1))
     texts = OptionTexts(options)
     stated = statements(view, options, texts)
+    odd = odd_one_out(view, options, texts)
+    if odd is not None and (stated.last is None or stated.last[0] < odd.list_end):
+        if abstains(view, odd.list_end, texts, stated=True):
+            return nothing("ambiguous")
+        return Extraction(odd.letter, "pattern", "marked", *view.span(odd.start, odd.end))
     if stated.last is not None:
         start, end, letter, rule, by_text, _ = stated.last
         if letter is None or abstains(view, end, texts, stated=True):

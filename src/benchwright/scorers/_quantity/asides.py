@@ -141,8 +141,13 @@ def is_weak(text: str, one: Expression) -> bool:
         or (one.number is None and caseless(_YEARS).fullmatch(text, one.start, one.end) is not None)
         or caseless(_ORDINAL).match(text, one.end) is not None
         or caseless(_NAMED).search(text, max(0, one.start - 12), one.start) is not None
-        or caseless(_EXAMPLE).search(text, max(0, one.start - 80), one.start) is not None
+        or is_example(text, one.start)
     )
+
+
+def is_example(text: str, at: int) -> bool:
+    """Whether what stands at a place is an example: `in Denver, for instance, it is 95`."""
+    return caseless(_EXAMPLE).search(text, max(0, at - 80), at) is not None
 
 
 def is_dated(text: str, one: Expression) -> bool:

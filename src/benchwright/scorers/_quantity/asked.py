@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from benchwright.core import Row
 from benchwright.scorers._conditions import depends, may_depend
+from benchwright.scorers._quantity.asides import is_example
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.labels import is_doubtful, labelled_as
 from benchwright.scorers._quantity.numerals import Mark
@@ -165,7 +166,11 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
     if unit is None and noun is None and share is None:
         return None
     known = {one.value.value for one in _numbers(Passage(plain(question), mark))}
-    numbers = [one for one in _numbers(passage) if one.value.value not in known]
+    numbers = [
+        one
+        for one in _numbers(passage)
+        if one.value.value not in known and not is_example(passage.small, one.start)
+    ]
     if not numbers:
         return None
     last = passage.sentence_start(max(one.start for one in numbers))
@@ -190,7 +195,7 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         }
         if len(of_asked) == 1:
             return of_asked.pop()  # `an adult has 206 bones; babies have 300`
-        bare = caseless(r"[)\]*]{0,3}\s?(?:[.,;!?\n]|$)")
+        bare = caseless(_BARE)
         sentences = {passage.sentence_start(one.start) for one in tied}
         values = {one.value for one in tied}
         if any(
@@ -200,13 +205,24 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         ):
             return None  # `insects have six legs, spiders eight`
     closing = {one.value for one in tied if one.start >= last}
-    if len(closing) == 1 and (unit is not None or share is not None or len({one.value for one in tied}) == 1):
+    end = max((one.end for one in tied), default=0)
+    bare = caseless(_BARE)
+    if unit is not None and any(
+        one.start > max(end, last)
+        and bare.match(passage.small, one.end)
+        and not _is_beside(passage, one, question)
+        for one in numbers
+    ):
+        return None  # `the old value of 5,568 years, but the accepted figure is 5,730`
+    if len(closing) == 1 and (unit is not None or len({one.value for one in tied}) == 1):
         return closing.pop()
     first = passage.sentence_end(0)
     opening = {one.value for one in tied}
     return opening.pop() if len(opening) == 1 and all(one.start < first for one in tied) else None
 
 
+_BARE = r"[)\]*]{0,3}\s?(?:[.,;!?\n]|$)"
+"""After a number without a unit or a noun."""
 _ASKS_SHARE = r"(?<!\w)(?:what|which)\s(?:percent(?:age)?|per\scent)(?!\w)|wie\sviel\sprozent|quel\spourcentage|qué\sporcentaje|quale\spercentuale|que\spercentagem"
 _ASKS_YEAR = r"(?<!\w)(?:(?:which|what)\syear|(?:welchem|welches)\sjahr|quelle\sannée|qué\saño|(?:che|quale)\sanno|que\sano|welk\sjaar|каком\sгоду)(?!\w)"
 _YEAR = r"(?<![\d.,/:$€£#-])(?P<year>[12]\d{3})(?!\w|[.,:/]\d|\s?%)"

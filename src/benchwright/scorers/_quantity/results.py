@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from benchwright.scorers._quantity.asides import is_dated, is_guess, is_weak
+from benchwright.scorers._quantity.asides import is_dated, is_example, is_guess, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number
 from benchwright.scorers._quantity.passage import SPAN, Passage
 from benchwright.scorers._quantity.patterns import caseless, compiled
@@ -141,6 +141,8 @@ class Results:
             begin = max(0, inside[0].start - 20)
             if self._passage.search(_PART_OF, begin, inside[0].start):
                 return ReadNumber(None, "several")  # `a third of 60 is not 30`
+            if is_example(self._text, inside[0].start) and self._passage.usable(0, inside[0].start):
+                return ReadNumber(None, "several")  # `it is 100. In Denver, for example, it is 95.`
             return self.chosen(inside, 0, rule)
         if inside[-2].reason == "units" and caseless(_IN_ONE_UNIT).fullmatch(
             self._passage.gap(inside, len(inside) - 1)
