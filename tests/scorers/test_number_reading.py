@@ -130,16 +130,22 @@ def test_the_target_decides_only_where_that_is_sound(
     assert (scores["rule"] == "ambiguous") == (verdict is None)
 
 
-@pytest.mark.parametrize("name", [f"numbers_{letter}" for letter in "abcdefghijklmnopqrstu"])
-def test_replies_are_read_as_a_careful_reader_reads_them(name: str) -> None:
-    """At least 92 % alike, and never another number."""
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        *((f"numbers_{letter}", 0.92) for letter in "abcdefghijklmnopqrstuv"),
+        *((f"numbers_hard_{letter}", 0.8) for letter in "abc"),
+    ],
+)
+def test_replies_are_read_as_a_careful_reader_reads_them(name: str, share: float) -> None:
+    """So many alike, and never another number."""
     replies = [json.loads(line) for line in (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()]
     alike = 0
     for reply, meant, *asked in replies:
         scores = score(reply, meant or "987654321", *asked)
         assert scores["numeric"] or not scores["parsed"], (reply, meant, scores["matched"])
         alike += scores["parsed"] == (meant is not None)
-    assert alike / len(replies) >= 0.92
+    assert alike / len(replies) >= share
 
 
 @pytest.mark.parametrize("block", range(4))
