@@ -85,7 +85,7 @@ def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) 
     ]
     assert sentence.startswith("my_qa on my-model, 7 rows: correct 0.6000 (95 % interval ")
     assert sentence.endswith("not comparable with other runs")
-    assert SUMMARY.notes[0] in [words for _, words in data["notes"]]
+    assert SUMMARY.notes[0] in [note["text"] for note in data["notes"]]
     assert [sample["sample_id"] for sample in data["samples"]] == [0, 1, 2, 3, 4, 5, 6]
     assert data["counts"] == {"right": 3, "wrong": 2, "failed": 2}
     kinds = {sample["sample_id"]: sample["kind"] for sample in data["samples"]}
@@ -208,9 +208,9 @@ def test_a_stopped_run_says_so_once_and_the_worst_first(store: Store, record: Re
     data = data_of(page_of(store, store.run(run.id), graded))
     assert "interrupted" in data["about"]
     assert data["notes"] == [
-        ["problem", "partial"],
-        ["caution", "careful"],
-        ["information", "for information"],
+        {"grade": "problem", "text": "partial"},
+        {"grade": "caution", "text": "careful"},
+        {"grade": "information", "text": "for information"},
     ]
 
 

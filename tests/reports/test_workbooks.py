@@ -62,7 +62,7 @@ def opened(*words: str) -> Any:
         (("export", "both"), ["summary", "verdicts", "notes", "samples"]),
         (("export", "1", "2"), ["summary", "changed samples"]),
         (("compare", "1", "2", "--by", "topic"), ["summary", "changed samples"]),
-        (("export", "3"), ["summary", "requests"]),
+        (("export", "3"), ["summary", "notes", "requests"]),
         (("export", "4"), ["summary", "steps"]),
     ],
 )

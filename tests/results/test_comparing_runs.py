@@ -162,7 +162,7 @@ def test_other_data_are_refused_and_paired_by_content_when_forced(here: Path) ->
     correct = next(metric for metric in found.metrics if metric.name == "correct")
     assert correct.paired is not None
     assert (correct.paired.pairs, correct.paired.losses) == (9, 6)
-    assert any("read other data" in text for text in found.warnings)
+    assert any("read other data" in note.text for note in found.notes)
 
 
 KINDS = [{"q": f"question {k}", "target": "yes", "kind": "xyz"[k % 3]} for k in range(12)]
@@ -204,7 +204,7 @@ def test_runs_without_a_common_row_are_not_comparable(here: Path, capsys: pytest
     a, b = (run(kinds, endpoint=answering(6), filters=[f"kind={kind}"]) for kind in "xy")
     comparison = compare(a.run_id, b.run_id)
     assert (comparison.both, comparison.comparable) == (0, False)
-    assert any("no row is in both runs" in warning for warning in comparison.warnings)
+    assert any("no row is in both runs" in note.text for note in comparison.notes)
     assert main(["compare", str(a.run_id), str(b.run_id)]) == 3
     shown = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(" correct"))
     assert shown.split()[-3:] == ["–", "–", "–"], "a difference of other rows is none"
@@ -306,7 +306,7 @@ def test_the_setting_by_which_a_rescored_run_differs_is_named(here: Path) -> Non
     b = rescore(a.run_id, options=RunOptions(mcq_fallback="levenshtein"))
     with pytest.raises(UsageError, match=r"prompted or scored in another way \(mcq_fallback\)\."):
         compare(a.run_id, b.run_id)
-    assert "(mcq_fallback)" in compare(a.run_id, b.run_id, force=True).warnings[0]
+    assert "(mcq_fallback)" in compare(a.run_id, b.run_id, force=True).notes[0].text
 
 
 def test_runs_of_two_ranges_are_compared_by_the_rows_in_both(here: Path) -> None:
@@ -317,7 +317,7 @@ def test_runs_of_two_ranges_are_compared_by_the_rows_in_both(here: Path) -> None
     assert [compare(runs[0], other).both for other in runs[1:3]] == [3, 6]
     found = compare(runs[2], runs[3])
     assert (found.both, found.only_a, found.only_b) == (4, 6, 0)
-    assert not any("in another way" in warning or "other data" in warning for warning in found.warnings)
+    assert not any("in another way" in note.text or "other data" in note.text for note in found.notes)
 
 
 @pytest.mark.parametrize("repeats", [(1, 3), (3, 1), (2, 3)])
@@ -528,7 +528,7 @@ def test_the_model_type_that_was_used_is_compared_and_not_the_requested_one(here
 def test_other_rows_times_repeats_are_noticed(here: Path) -> None:
     run(every_row, endpoint=answering(6))
     run(every_row, endpoint=answering(6), limit=6, repeats=2)
-    (warning,) = (text for text in compare(1, 2).warnings if "covers" in text)
+    (warning,) = (note.text for note in compare(1, 2).notes if "covers" in note.text)
     assert "run 1 covers 12 rows × 1 repeat, run 2 6 rows × 2 repeats" in warning
 
 
@@ -799,10 +799,10 @@ def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
             for number, name in ((1, "old"), (2, "new"))
         ]
         found = compare_benchmarks(*(FoundRun.of(each, store) for each in runs), ComparisonOptions())
-        assert "the servers listed other models: old and new" in found.warnings
+        assert "the servers listed other models: old and new" in [note.text for note in found.notes]
         assert found.inputs["same"], "where the servers are is not a setting"
         again = FoundRun.of(runs[0], store), FoundRun.of(replace(runs[0], id=2), store)
-        assert not compare_benchmarks(*again, ComparisonOptions()).warnings
+        assert not compare_benchmarks(*again, ComparisonOptions()).notes
 
 
 @benchmark(name="steady", dataset=[{"q": f"question {k}"} for k in range(30)], prompt="{q}")

@@ -154,11 +154,11 @@ def test_other_code_and_other_data_are_warned_of(store: Store) -> None:
         complete_step(store, lease, decision.step_id, 1, json.dumps(opened).encode())
         finish_workflow(store, lease, "completed", output=b"{}")
         runs.append(lease.run_id)
-    warnings = compared(store, *runs).warnings
+    warnings = [note.text for note in compared(store, *runs).notes]
     assert any("different code (/evals/my.py" in text for text in warnings)
     assert any("helpers.py" in text for text in warnings)
     assert any("commit c0ffee and decaf0" in text for text in warnings)
-    assert compared(store, runs[0], recorded(store, {})).warnings, "a run that recorded no code is another"
+    assert compared(store, runs[0], recorded(store, {})).notes, "a run that recorded no code is another"
 
 
 def test_versions_that_one_run_did_not_record_are_no_difference(store: Store) -> None:
@@ -172,9 +172,9 @@ def test_versions_that_one_run_did_not_record_are_no_difference(store: Store) ->
         lease = created_workflow(store, "my_eval", input_json=b"{}", manifest={"versions": each})
         finish_workflow(store, lease, "completed", output=b"{}")
         runs.append(lease.run_id)
-    assert compared(store, runs[0], runs[1]).warnings == ()
-    (warning,) = compared(store, runs[1], runs[2]).warnings
-    assert "(python 3.12.1 and 3.12.2)" in warning
+    assert compared(store, runs[0], runs[1]).notes == ()
+    (warning,) = compared(store, runs[1], runs[2]).notes
+    assert "(python 3.12.1 and 3.12.2)" in warning.text
 
 
 def test_values_of_workflows_are_not_called_too_few(

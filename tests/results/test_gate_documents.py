@@ -16,7 +16,7 @@ from rich.console import Console
 from benchwright.cli import main
 from benchwright.reports import drawn
 from benchwright.reports.files.verdict_documents import junit, markdown
-from benchwright.results import RuleRow, Verdict
+from benchwright.results import GradedNote, RuleRow, Verdict
 from benchwright.results._gates.verdict import Word
 
 NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
@@ -25,7 +25,7 @@ NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
 def verdict(*rows: RuleRow) -> Verdict:
     return Verdict(
         verdict=Word.NO_GO, run=NASTY, run_id=1, name=NASTY, baseline=NASTY, policy=NASTY, alpha=0.05, power=0.8, tests=1,
-        rows=rows, notes=(NASTY,),
+        rows=rows, notes=(GradedNote.of(NASTY),),
     )  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def test_settings_that_may_differ_are_named_in_the_notes() -> None:
     path = judged(run, baseline, regression=[rule]).rows[1].reason.partition("may_differ = [")[2].strip('"]')
     found = judged(run, baseline, regression=[rule], gate={"may_differ": [path]})
     assert found.verdict == "GO"
-    assert any("differs from the baseline" in note for note in found.notes)
+    assert any("differs from the baseline" in note.text for note in found.notes)
 
 
 def test_what_changes_no_score_may_differ(here: Path) -> None:
@@ -334,7 +334,7 @@ def test_few_rows_may_miss_a_limit_but_never_meet_it_and_copies_are_told(bound: 
         found = judged(gate_run(wrong, spec=copied_rows), threshold=[threshold(min=0.9, bound=bound)])
         assert words(found) == [word]
         assert found.rows[1].n == 10
-        assert any("1 row repeats the content of an earlier row" in note for note in found.notes)
+        assert any("1 row repeats the content of an earlier row" in note.text for note in found.notes)
 
 
 def test_failures_count_as_wrong_only_where_zero_is_wrong_and_the_metric_was_due() -> None:
@@ -375,8 +375,8 @@ def test_the_most_common_failure_is_named_wherever_failures_decide() -> None:
     down = judged(gate_run(failing=range(200), cache=False), **rules)
     assert "refused" in down.rows[0].reason
     some = judged(gate_run(failing=range(8)), **rules)
-    assert "most common failure: refused" in some.notes
-    assert not any("failure" in note for note in judged(gate_run(), **rules).notes)
+    assert "most common failure: refused" in [note.text for note in some.notes]
+    assert not any("failure" in note.text for note in judged(gate_run(), **rules).notes)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_a_changed_prompt_can_be_allowed_and_a_changed_scorer_cannot(
 ) -> None:
     found, reason = _judged_after(_BEFORE, _BEFORE | now, here)
     assert (found.rows[1].verdict.value == "GO") is allowed
-    assert ("differs from the baseline: prompt" in found.notes) is allowed
+    assert ("differs from the baseline: prompt" in [note.text for note in found.notes]) is allowed
     assert ('may_differ = ["prompt"]' in reason) is allowed, "the reason names the key"
 
 

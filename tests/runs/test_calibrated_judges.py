@@ -113,7 +113,7 @@ def test_labels_of_a_run_by_sample(folder: Path) -> None:
     assert (found.labelled, found.judged) == (24, 30)
     assert found.agreement.confusion == ((4, 8), (4, 8))
     assert found.judge_score == pytest.approx(20 / 30)
-    assert any("better than chance" in note for note in found.notes)
+    assert any("better than chance" in note.text for note in found.notes)
     assert [each.method for each in found.corrected] == ["prediction_powered"]
     assert found.corrected[0].value == pytest.approx(0.5, abs=0.01)
     assert main(["judge-calibrate", written(labels), "--run", "last"]) == 0
@@ -545,7 +545,7 @@ def graded_in_turn(said: list[str], worth: dict[str, float]) -> Any:
 
 def test_labels_that_never_agree_are_noted_or_refused() -> None:
     rows = rows_of(CI=40)
-    assert "no label agrees with its grade" in calibrate_judge(rows).notes[0]
+    assert "no label agrees with its grade" in calibrate_judge(rows).notes[0].text
     apart = [{"label": "ab"[n % 2], "grade": "CI"[n % 2]} for n in range(40)]
     with pytest.raises(
         UsageError, match=r"no label has the score of any grade \(labels a 5, b 4; grades C 1, I 0\)"

@@ -109,7 +109,7 @@ def test_a_script_is_the_same_however_it_is_started(script: Path) -> None:
     for part in ("entry", "modules", "versions"):
         assert plain[part] == managed[part]
     found = compare(1, 2, workspace=script.parent)
-    assert (found.warnings, found.differs) == ((), False)
+    assert (found.notes, found.differs) == ((), False)
 
 
 def test_a_failing_script_prints_and_records_the_traceback(script: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import DEMO_KIND, DEMO_NOTE, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, NoteGrade, percent
 from benchwright.endpoints import SERVED_BY_DEMO
 from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import enough_values
@@ -40,6 +40,11 @@ class Note(Struct, frozen=True):
     kind: str
     """A name that stays the same if the words change."""
     text: str
+    grade: str = NoteGrade.CAUTION.value
+    """How much it matters: a member of `NoteGrade`."""
+
+
+_PROBLEM, _INFORMATION = NoteGrade.PROBLEM.value, NoteGrade.INFORMATION.value
 
 
 def repeated_share(everything: Requests, measured: Requests) -> float | None:
@@ -68,7 +73,8 @@ def stage_notes(
     found: list[Note] = []
     if health is not None and health.verdict in ("strained", "limit"):
         limit = "The client was the limit" if health.verdict == "limit" else "The client was under strain"
-        found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
+        grade = _PROBLEM if health.verdict == "limit" else NoteGrade.CAUTION.value
+        found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}", grade))
     found += _servers(stage)
     found += _faults(stage)
     found += _stalls(stage, health)
@@ -142,6 +148,7 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
             "not_kept_up",
             f"The server did not keep up: {offered:,.4g} requests per second were offered and {completed:,.4g} completed "
             "while they were being sent. Latency grows with the length of such a test",
+            _PROBLEM,
         )
     delayed = stage.sent["delayed_s"]
     waited = _above_zero(delayed)
@@ -220,6 +227,7 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
             "approximate_lengths",
             "Generated prompts consist of English words, one for each token, so their lengths are approximate. For exact "
             "lengths, give the model's tokenizer: --tokenizer PATH",
+            _INFORMATION,
         )
 
     made = settings.synthetic
@@ -234,6 +242,7 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
             "made_prompts",
             f"{made['prompts']:,} prompts were generated, with {_few_digits(made['mean_input_tokens'])} tokens on average, for replies of "
             f"{_few_digits(made['mean_output_tokens'])}; the server's chat template adds to that. {prefix}",
+            _INFORMATION,
         )
 
 
@@ -321,6 +330,7 @@ def _tokens(stage: StageRequests, limits: Limits) -> Iterator[Note]:
         yield Note(
             "bundled_tokens",
             f"Events carry {produced / arrived:.2g} tokens on average, and itl is per event. For times per token, see tpot. Throughput counts tokens",
+            _INFORMATION,
         )
 
 
@@ -339,6 +349,7 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
             "retried",
             f"{len(retried):,} completed {'requests were' if len(retried) > 1 else 'request was'} sent again, because the server "
             "was closing the connection; latencies exclude them",
+            _INFORMATION,
         )
     count = len(stage.measurable)
     if count and not enough_values(count, "p99"):

@@ -218,16 +218,16 @@ def _at_the_boundary(stages: Sequence[StageSummary], search: SearchResult) -> Se
 
 def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
     """Each kind of note once, in the words of the last level that has it, with the levels if not all have it."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
+    kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for stage in stages:
         for note in stage.notes:
-            kinds.setdefault(note.kind, []).append((stage.label, note.text))
+            kinds.setdefault((note.kind, note.grade), []).append((stage.label, note.text))
     found = []
-    for kind, texts in kinds.items():
+    for (kind, grade), texts in kinds.items():
         labels, words = [*dict.fromkeys(label for label, _ in reversed(texts))][::-1], texts[-1][1]
         if len({text for _, text in texts}) == 1 and len(texts) == len(stages):
-            found.append(Note(kind, words))
+            found.append(Note(kind, words, grade))
         else:
             others = "" if len(labels) == 1 else f". Also at {', '.join(labels[:-1])}"
-            found.append(Note(kind, f"{labels[-1]}: {words}{others}"))
+            found.append(Note(kind, f"{labels[-1]}: {words}{others}", grade))
     return tuple(found)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from msgspec import Struct
 
 from benchwright.core import JsonObject, as_json
+from benchwright.results._figures import GradedNote, gravest_first, notes_json
 from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights, compare_pairs
 
 
@@ -77,8 +78,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
     corrected: tuple[Corrected, ...]
     """Estimates of the mean score by humans, the better method first: prediction-powered if the labelled rows are part of
     the judged ones, else by sensitivity and specificity."""
-    notes: tuple[str, ...]
-    """Notes for the reader."""
+    notes: tuple[GradedNote, ...]
+    """Notes for the reader, the gravest first."""
     comparable: bool = True
     """False if so many samples have no grade that the others may not represent all."""
     disagreements: tuple[Disagreement, ...] | None = None
@@ -142,7 +143,9 @@ class Calibration(Struct, frozen=True, kw_only=True):
             specificity=specificity,
             judge_score=judged[0] / judged[1],
             corrected=tuple(each for each in (powered, by_rates) if each is not None),
-            notes=(*notes, *_notes(found, binary, sensitivity, specificity)),
+            notes=tuple(
+                gravest_first((*map(GradedNote.of, notes), *_notes(found, binary, sensitivity, specificity)))
+            ),
             comparable=comparable,
         )
 
@@ -173,7 +176,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
             "judge_score": self.judge_score,
             "corrected": as_json(self.corrected),
             "comparable": self.comparable,
-            "notes": list(self.notes),
+            "notes": notes_json(self.notes),
             **({} if self.disagreements is None else {"disagreements": as_json(self.disagreements)}),
         }  # fmt: skip
 
@@ -196,22 +199,24 @@ def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
     return {item: fsum(each) / len(each) for item, each in found.items()}
 
 
-def _notes(found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None) -> list[str]:
-    notes = []
+def _notes(
+    found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None
+) -> Iterator[GradedNote]:
     if not found.agreed:
-        notes.append(
+        yield GradedNote.problem(
             "no label agrees with its grade. Make sure that both mean the same by their words, and that the labels are of these samples"
         )
     if found.too_few:
         counted = "labels" if found.items == found.pairs else "labelled rows"
-        notes.append(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
+        yield GradedNote.of(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
     if found.ci_low is None:
-        notes.append(
+        yield GradedNote.of(
             "one of the two gave a single grade throughout, so κ is not informative. Label rows of every grade"
         )
     if binary and (sensitivity is None or specificity is None):
         missing = "right" if sensitivity is None else "wrong"
-        notes.append(f"no row is labelled as {missing}: sensitivity and specificity are not both known")
+        yield GradedNote.of(
+            f"no row is labelled as {missing}: sensitivity and specificity are not both known"
+        )
     elif sensitivity is not None and specificity is not None and sensitivity <= 1 - specificity:
-        notes.append("the judge does not tell right from wrong better than chance")
-    return notes
+        yield GradedNote.problem("the judge does not tell right from wrong better than chance")

@@ -338,6 +338,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
         "comparable": summary.comparable,
         "partial": summary.partial,
         "notes": list(summary.notes),
+        "note_grades": dict(summary.note_grades) or None,
         "derived": dict(summary.derived) or None,
         "cost": None if summary.cost is None else without_none(summary.cost),
         "judges": {name: dict(figures) for name, figures in summary.judges.items()} or None,

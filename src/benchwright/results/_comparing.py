@@ -22,7 +22,7 @@ from benchwright.core import (
 from benchwright.results._benchmarks import benchmark_view
 from benchwright.results._clusters import PairedMeans
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
-from benchwright.results._figures import no_interval, plural, reused_of
+from benchwright.results._figures import GradedNote, gravest_first, no_interval, plural, reused_of
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._metric_comparison import (
     MetricComparison,
@@ -94,7 +94,9 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
         run_b=_side(b, second),
         differs=seen.differ or any(not found.same for found in counted),
         regressed=any(found.worse and found.significant for found in counted),
-        warnings=(*_reasons_as_warnings(reasons), *_warnings_of(a, b, first, second), *_nothing_shared(seen)),
+        notes=tuple(
+            gravest_first((*_overridden(reasons), *_notes_on(a, b, first, second), *_nothing_shared(seen)))
+        ),
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
         changed=with_texts(seen.changed, one.samples, other.samples),
@@ -107,15 +109,15 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
     )
 
 
-def _reasons_as_warnings(reasons: list[str]) -> Iterator[str]:
-    """The reasons that --force overrode, as warnings."""
+def _overridden(reasons: list[str]) -> Iterator[GradedNote]:
+    """The reasons that --force overrode."""
     for reason in reasons:
-        yield f"the runs {reason}: a difference may come from that"
+        yield GradedNote.problem(f"the runs {reason}: a difference may come from that")
 
 
-def _nothing_shared(seen: PairedSamples) -> Iterator[str]:
+def _nothing_shared(seen: PairedSamples) -> Iterator[GradedNote]:
     if not seen.both:
-        yield "no row is in both runs: their values cannot be compared"
+        yield GradedNote.problem("no row is in both runs: their values cannot be compared")
 
 
 def _metrics(
@@ -310,7 +312,17 @@ def _part(run: RunRecord, part: str, what: str) -> JsonValue:
     return table.get(what) if isinstance(table, dict) else None
 
 
-def _warnings_of(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
+def _notes_on(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[GradedNote]:
+    yield from map(GradedNote.of, _cautions(a, b, first, second))
+    for run, summary in ((a, first), (b, second)):
+        if summary.partial:
+            yield GradedNote.problem(f"{title_of(run)} is partial: {summary.evaluated} samples")
+        elif not summary.comparable:
+            failed = f"{summary.failed} of {summary.evaluated} samples failed"
+            yield GradedNote.problem(f"{title_of(run)} is not comparable: {failed}")
+
+
+def _cautions(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
     if a.name != b.name:
         yield f"{title_of(a)} is of {a.name}, {title_of(b)} of {b.name}"
     if (first.rows, first.repeats) != (second.rows, second.repeats):
@@ -340,10 +352,6 @@ def _warnings_of(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSumma
                 f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
                 f"({reused_span(summary.reused)}), which do not show how the server answered at the time of the run"
             )
-        if summary.partial:
-            yield f"{title_of(run)} is partial: {summary.evaluated} samples"
-        elif not summary.comparable:
-            yield f"{title_of(run)} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
 
 
 def _unknown_reads(run: RunRecord) -> list[str]:

@@ -13,6 +13,7 @@ from benchwright.results._comparison import (
     StepPair,
     field_differences,
 )
+from benchwright.results._figures import GradedNote, gravest_first
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._metric_comparison import (
     MetricComparison,
@@ -53,7 +54,11 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
         or not (inputs["same"] and outputs["same"])
         or any(not found.same for found in counted),
         regressed=any(found.worse and found.significant for found in counted),
-        warnings=(*_warnings_of(a, b), *_other_data(left, right)),
+        notes=tuple(
+            gravest_first(
+                (*_incomplete(a, b), *map(GradedNote.of, (*_cautions(a, b), *_other_data(left, right))))
+            )
+        ),
         metrics=tuple(metrics),
         steps=tuple(pairs[: options.listed]),
         changed=tuple(changed[: options.listed]),
@@ -186,12 +191,15 @@ def _side(run: RunRecord) -> Side:
     )
 
 
-def _warnings_of(a: RunRecord, b: RunRecord) -> Iterator[str]:
+def _incomplete(*runs: RunRecord) -> Iterator[GradedNote]:
+    for run in runs:
+        if run.status != "completed":
+            yield GradedNote.problem(f"run {run.id} is not complete: {run.status}")
+
+
+def _cautions(a: RunRecord, b: RunRecord) -> Iterator[str]:
     if a.name != b.name:
         yield f"run {a.id} is of {a.name}, run {b.id} of {b.name}"
-    for run in (a, b):
-        if run.status != "completed":
-            yield f"run {run.id} is not complete: {run.status}"
     for what in (*other_code(a, b), *_other_versions(a, b)):
         yield f"the runs {what}: a difference may come from that"
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, as_json, encode_json, json_differences
 from benchwright.results._clusters import SampleTexts
+from benchwright.results._figures import GradedNote, notes_json
 from benchwright.results._metric_comparison import MetricComparison, folded
 from benchwright.results._notebooks import ShownInNotebooks
 
@@ -156,8 +157,8 @@ class TwoRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     workflows count only if requested."""
     regressed: bool
     """Whether a metric is worse in the second run, and its corrected test is significant."""
-    warnings: tuple[str, ...]
-    """Doubts about the comparison."""
+    notes: tuple[GradedNote, ...]
+    """Doubts about the comparison, the gravest first."""
     inputs: JsonObject
     """The inputs or settings of the runs that differ."""
 
@@ -175,7 +176,8 @@ class TwoRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
             "differs": self.differs,
             "regressed": self.regressed,
             "comparable": comparable,
-            "warning": "; ".join(self.warnings) or None,
+            "warning": "; ".join(note.text for note in self.notes) or None,
+            "notes": notes_json(self.notes),
             "input_comparison": self.inputs,
         }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import floor, log10
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.core import (
+    Information,
     JsonObject,
     JsonValue,
     MetricSummary,
@@ -180,10 +181,25 @@ class GradedNote(Struct, frozen=True):
     @property
     def label(self) -> str:
         """The word before it in plain text."""
-        return "problem" if self.grade == NoteGrade.PROBLEM else "note"
+        return "note" if self.grade == NoteGrade.INFORMATION else self.grade
+
+    @classmethod
+    def of(cls, text: str) -> GradedNote:
+        """A note that was written as text: a caution, unless it only informs."""
+        grade = NoteGrade.INFORMATION if isinstance(text, Information) else NoteGrade.CAUTION
+        return cls(grade.value, str(text))
+
+    @classmethod
+    def problem(cls, text: str) -> GradedNote:
+        return cls(NoteGrade.PROBLEM.value, text)
 
 
-_GRADES = list(NoteGrade)
+_GRADES = [grade.value for grade in NoteGrade]
+
+
+def gravest_first(notes: Iterable[GradedNote]) -> list[GradedNote]:
+    """Every note once, by its grade."""
+    return sorted(dict.fromkeys(notes), key=lambda note: _GRADES.index(note.grade))
 
 
 def graded_notes(summary: RunSummary, stopped_because: str = "") -> list[GradedNote]:
@@ -194,13 +210,10 @@ def graded_notes(summary: RunSummary, stopped_because: str = "") -> list[GradedN
     if not summary.comparable and not notes:
         notes["not comparable with other runs"] = NoteGrade.PROBLEM
     notes.update(dict.fromkeys(too_few_notes(summary), NoteGrade.CAUTION))
-    return [
-        GradedNote(str(grade), text)
-        for text, grade in sorted(notes.items(), key=lambda note: _GRADES.index(NoteGrade(note[1])))
-    ]
+    return gravest_first(GradedNote(NoteGrade(grade).value, text) for text, grade in notes.items())
 
 
-def notes_json(notes: Sequence[GradedNote]) -> JsonValue:
+def notes_json(notes: Iterable[GradedNote]) -> list[JsonValue]:
     """`[{grade, text}]`."""
     return [{"grade": note.grade, "text": note.text} for note in notes]
 

@@ -21,7 +21,7 @@ from benchwright.perf import (
     enough_values,
     summarise,
 )
-from benchwright.results._figures import plural
+from benchwright.results._figures import GradedNote, gravest_first, notes_json, plural
 from benchwright.results._runs import (
     EventView,
     RunView,
@@ -31,6 +31,8 @@ from benchwright.results._runs import (
 )
 from benchwright.results._settings import endpoint_of, table_of
 from benchwright.store import Event, RunRecord, Store
+
+_DEMO = "The demo model answered: these figures don't describe a real server"
 
 
 class LoadView(Struct, frozen=True, kw_only=True):
@@ -82,16 +84,19 @@ class LoadView(Struct, frozen=True, kw_only=True):
         return cls.of(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))
 
     @property
-    def notes(self) -> list[str]:
-        """Notes on the figures, then those on data and model that were known before the first request. Notes on the client are among
-        the verdicts, and the demo model has a note of its own."""
+    def notes(self) -> list[GradedNote]:
+        """Notes on the figures, and on data and model that were known before the first request, the gravest first. Notes on the
+        client are among the verdicts."""
         told = self.manifest.get("notes")
         known = told if isinstance(told, list) else []
         figures = [note for note in self.summary.notes if not note.kind.startswith("client_")]
-        return [
-            *(note.text for note in figures if note.kind != DEMO_KIND),
-            *(str(note) for note in known if note != DEMO_NOTE),
-        ]
+        return gravest_first(
+            (
+                *(GradedNote(note.grade, note.text) for note in figures if note.kind != DEMO_KIND),
+                *(GradedNote.of(str(note)) for note in known if note != DEMO_NOTE),
+                *([GradedNote.of(_DEMO)] if self.run.demo else []),
+            )
+        )
 
     def page(self, requests: Requests) -> JsonObject:
         """The document of its page."""
@@ -122,10 +127,11 @@ class LoadView(Struct, frozen=True, kw_only=True):
         return [] if self.summary.search is None else probe_words(self.summary)
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, summary, settings, stopped_because, endpoint, manifest, events}`."""
+        """`{run: as in a list, summary, notes, settings, stopped_because, endpoint, manifest, events}`."""
         return details_json(
             self,
             self.summary.to_json(),
+            notes=notes_json(self.notes),
             settings=self.settings.to_json(),
             stopped_because=self.stopped_because,
         )

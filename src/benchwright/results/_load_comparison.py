@@ -23,7 +23,7 @@ from benchwright.perf import (
 )
 from benchwright.results._comparing import setting_differences
 from benchwright.results._comparison import ComparisonOptions, Side, TwoRuns, field_differences
-from benchwright.results._figures import plural
+from benchwright.results._figures import GradedNote, plural
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._load import (
     best_stage,
@@ -180,7 +180,7 @@ class LoadComparison(TwoRuns, frozen=True, kw_only=True):
         return [each for level in self.levels for each in level.differences]
 
     def to_json(self) -> JsonObject:
-        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, search, levels, only_a, only_b, tests,
+        """`{run_a, run_b, differs, regressed, comparable, warning, notes, input_comparison, search, levels, only_a, only_b, tests,
         untested}`."""
         return {
             **self.verdict_json(comparable=self.comparable),
@@ -281,10 +281,12 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
         run_b=_side(b, summaries[1]),
         differs=bool(verdicts),
         regressed=any(verdicts),
-        warnings=(
-            *_warnings_of(a, b, *summaries),
-            *_drawn_again(a, requests[0]),
-            *_drawn_again(b, requests[1]),
+        notes=(
+            *map(GradedNote.problem, doubts),
+            *map(
+                GradedNote.of,
+                (*_cautions(a, b, *summaries), *_drawn_again(a, requests[0]), *_drawn_again(b, requests[1])),
+            ),
         ),
         doubts=doubts,
         levels=levels,
@@ -403,8 +405,7 @@ def _why_not(run: RunRecord, summary: LoadSummary) -> str:
     return " and ".join(causes)
 
 
-def _warnings_of(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
-    yield from _doubts(a, b, one, other)
+def _cautions(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
     if load_data(a) != load_data(b):
         yield "the tests sent the rows of different data"
     if _other_load(one, other):

@@ -27,7 +27,6 @@ def load_page(view: LoadView, requests: Requests) -> JsonObject:
         "words": {
             "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
             "verdicts": [[state, sentence] for state, sentence in view.verdicts],
-            "notes": [*view.notes],
             "latencies": list(LATENCIES),
             "best": _best(view),
             "probes": [*view.probes] or None,

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct
 from benchwright.core import JsonObject, JsonValue, NotFoundError, UsageError, as_json, suggest
 from benchwright.results._clusters import Clusters, PairedColumns, ScoreColumns
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
+from benchwright.results._figures import GradedNote, gravest_first
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._kinds import KindRow
 from benchwright.results._load_comparison import LoadComparison
@@ -88,6 +89,11 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     def comparable(self) -> bool:
         """Whether the numbers of all runs may be compared."""
         return all(each.comparable for each in self.comparisons)
+
+    @property
+    def notes(self) -> list[GradedNote]:
+        """The doubts about any of the comparisons."""
+        return gravest_first(note for each in self.comparisons for note in each.notes)
 
     @property
     def standings(self) -> Standings:

@@ -242,6 +242,7 @@ def _summary(task: Mapping[str, Any], about: Mapping[str, Any]) -> RunSummary:
         comparable=task["comparable"],
         partial=task["partial"],
         notes=list(task.get("notes") or ()),
+        note_grades=task.get("note_grades") or {},
         prompt_tokens=samples.get("prompt_tokens"),
         completion_tokens=samples.get("completion_tokens"),
         partly_counted=samples.get("partly_counted"),

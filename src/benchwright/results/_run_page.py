@@ -18,12 +18,14 @@ from benchwright.core import (
 )
 from benchwright.results._distributions import MOST_READ, Distributions
 from benchwright.results._figures import (
+    GradedNote,
     figures_of,
     figures_to_show,
     graded_notes,
     headline_of,
     interval_of,
     no_interval,
+    notes_json,
     number,
     outcome_name,
     plural,
@@ -141,13 +143,13 @@ def run_page(
 
 
 def _graded(summary: RunSummary, said: str) -> list[JsonValue]:
-    return [[note.grade, note.text] for note in graded_notes(summary, said)]
+    return list(notes_json(graded_notes(summary, said)))
 
 
 def _moved(details: RunDetails) -> list[JsonValue]:
     """The note on labels that would move the numbers."""
     text = (details.labels or {}).get("text")
-    return [["caution", text]] if text else []
+    return list(notes_json([GradedNote.of(str(text))])) if text else []
 
 
 def _from_cache(summary: RunSummary) -> list[tuple[str, str]]:

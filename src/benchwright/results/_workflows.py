@@ -24,7 +24,7 @@ from benchwright.core import (
     rfc3339,
     suggest,
 )
-from benchwright.results._figures import first_two
+from benchwright.results._figures import GradedNote, first_two, gravest_first, notes_json
 from benchwright.results._runs import (
     EventView,
     RunDetails,
@@ -131,6 +131,10 @@ class EventList(Struct, frozen=True):
         return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
 
 
+_NOTED = ("warning", "dataset.note", "dataset.rows_skipped")
+"""Kinds of events that are notes."""
+
+
 class WorkflowDetails(Struct, frozen=True, kw_only=True):
     """One workflow run in full."""
 
@@ -150,6 +154,13 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
     def run(self) -> RunView:
         """As in a list."""
         return self.details.run
+
+    @property
+    def notes(self) -> list[GradedNote]:
+        """What it was warned of, and what readers of its datasets must know."""
+        return gravest_first(
+            GradedNote.of(event.message) for event in self.details.events if event.kind in _NOTED
+        )
 
     @property
     def step_counts(self) -> dict[str, int]:
@@ -181,11 +192,12 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         return workflow_page(self)
 
     def to_json(self) -> JsonObject:
-        """The common JSON of runs, and `{input, output, resume, rows: [those of `ctx.sample`], scores: {name: mean over the rows},
+        """The common JSON of runs, and `{notes, input, output, resume, rows: [those of `ctx.sample`], scores: {name: mean over the rows},
         metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}], samples: [the steps], stdout, stderr}`. Events of steps
         are left out."""
         return {
             **self.details.to_json(),
+            "notes": notes_json(self.notes),
             "resume": self.resume,
             "rows": workflow_rows(self.steps, self.numbers),
             "scores": row_scores(self.details.result),

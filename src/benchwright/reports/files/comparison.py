@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from benchwright.core import UsageError, encode_json, known_secrets, load_json, p_text, printable, replacing
 from benchwright.reports.files.export import plain_cell
-from benchwright.reports.files.workbook import write_workbook
+from benchwright.reports.files.workbook import note_table, write_workbook
 from benchwright.results import Comparison, ManyRuns, number, without_formula
 
 _HEADINGS = (
@@ -43,7 +43,11 @@ def write_comparison(view: ManyRuns, path: Path) -> None:
     """Write a comparison in the format of the file's extension. The file is complete or absent."""
     with replacing(path) as temporary:
         if path.suffix.lower() == ".xlsx":
-            sheets = {"summary": _differences(view), "changed samples": _changed(view)}
+            sheets: dict[str, Iterable[list[Any]]] = {
+                "summary": _differences(view),
+                **({"notes": note_table(view.notes)} if view.notes else {}),
+                "changed samples": _changed(view),
+            }
             write_workbook(temporary, {name: map(_clean, rows) for name, rows in sheets.items()})
         else:
             temporary.write_bytes(COMPARISON_FORMATS[path.suffix.lower()](view))

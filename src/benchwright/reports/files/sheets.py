@@ -12,7 +12,7 @@ from benchwright.core import known_secrets, replacing
 from benchwright.perf import Requests, file_table
 from benchwright.reports.files.export import TABLE_COLUMNS, csv_writer, plain_cell, sample_records
 from benchwright.reports.files.load import COLUMNS as LOAD_COLUMNS, figure_rows
-from benchwright.reports.files.workbook import write_workbook
+from benchwright.reports.files.workbook import note_table, write_workbook
 from benchwright.results import (
     LoadView,
     RunDetails,
@@ -170,11 +170,10 @@ def export_suite(table: WorkTable, path: Path, format: str, *, raw: bool = False
                 if line.standings and line.verdict
             ),
         ]
-        notes: list[list[Any]] = [["grade", "note"], *([note.grade, note.text] for note in table.notes)]
         runs: list[SamplesOf] = [
             ({"model": run.model, "dataset": run.dataset}, run.details, run.samples) for run in table.runs
         ]
-        write_sheets(path, runs, summary=suite_rows(table), verdicts=told, notes=notes)
+        write_sheets(path, runs, summary=suite_rows(table), verdicts=told, notes=note_table(table.notes))
         return sum(len(line.cells) for line in table.lines)
     return _write_lines(path, suite_rows(table), format, raw)
 
@@ -208,6 +207,8 @@ def workflow_summary(view: WorkflowDetails) -> Iterator[list[Any]]:
     for name, totals in view.totals.items():
         if name not in scores:
             yield ["metric", name, totals.mean, None, None, totals.count]
+    for note in view.notes:
+        yield ["note", note.grade, note.text]
 
 
 def export_load(view: LoadView, requests: Requests, path: Path) -> int:
@@ -221,7 +222,9 @@ def export_load(view: LoadView, requests: Requests, path: Path) -> int:
                 yield [plain_cell(cell) for cell in row.values()]
 
     figures = ([row.get(name) for name in LOAD_COLUMNS] for row in figure_rows(view))
-    sheets: dict[str, Iterable[list[Any]]] = {"summary": ([*LOAD_COLUMNS], *figures), "requests": rows()}
+    sheets: dict[str, Iterable[list[Any]]] = {
+        "summary": ([*LOAD_COLUMNS], *figures), **({"notes": note_table(view.notes)} if view.notes else {}), "requests": rows(),
+    }  # fmt: skip
     with replacing(path) as temporary:
         write_workbook(temporary, {name: map(_clean, each) for name, each in sheets.items()})
     return len(requests)

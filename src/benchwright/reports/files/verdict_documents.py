@@ -42,7 +42,9 @@ def junit(verdict: Verdict | str) -> str:
             ("alpha", f"{verdict.alpha:g}"),
         )
     )
-    inner = f"    <properties>\n{properties}    </properties>\n{cases}"
+    told = "\n".join(f"{note.label}: {note.text}" for note in verdict.notes)
+    notes = f"    <system-out>{_xml(told)}</system-out>\n" if told else ""
+    inner = f"    <properties>\n{properties}    </properties>\n{cases}{notes}"
     return _suites(f"gate {verdict.name}", counts, inner)
 
 
@@ -135,7 +137,8 @@ def markdown(verdict: Verdict | str) -> str:
             *([f"{plain_markdown(verdict.sentence)}\n"] if verdict.sentence else []),
             f"{about}\n",
             blocks_markdown([Table(headings, rows)]),
-            f"{tests_words(verdict)}.\n" + blocks_markdown([lines(verdict.notes)]),
+            f"{tests_words(verdict)}.\n"
+            + blocks_markdown([lines(f"{note.label}: {note.text}" for note in verdict.notes)]),
         ]
     )
 

@@ -21,6 +21,7 @@ from benchwright.results import (
     averaged,
     duration,
     figures_of,
+    graded_notes,
     headline_of,
     no_interval,
     plural,
@@ -123,7 +124,7 @@ def eval_log(details: RunDetails, tally: Tally) -> str:
         lines.append(
             "read by: " + ", ".join(f"{name} {count:,}" for name, count in tally.methods.most_common())
         )
-    lines += [f"note: {note}" for note in summary.notes]
+    lines += [f"{note.label}: {note.text}" for note in graded_notes(summary, run.error or "")]
     return _joined([*lines, *_failures(tally.unscored, tally)])
 
 
@@ -189,6 +190,8 @@ def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False)
         document["comparable"], document["partial"] = summary.comparable, summary.partial
         document["unscored"] = summary.unscored or None
         document["notes"] = list(summary.notes)
+        if summary.note_grades:
+            document["note_grades"] = dict(summary.note_grades)
     document["run"] = {
         **run.identity(),
         "status": run.status,

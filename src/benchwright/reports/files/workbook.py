@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core import finite_number
+from benchwright.results import GradedNote
 
 MOST_ROWS = 1_048_576
 """Maximum number of rows in a sheet."""
@@ -141,3 +142,8 @@ def _cell(value: Any, style: int = 0) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def note_table(notes: Sequence[GradedNote]) -> list[list[Any]]:
+    """The sheet of notes."""
+    return [["grade", "note"], *([note.grade, note.text] for note in notes)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchwright.core import percent, printable
 from benchwright.reports.blocks import Block, Cell, fitted, labelled, line
+from benchwright.reports.terminal.result import note_rows
 from benchwright.results import Calibration, number, plural
 from benchwright.stats import Corrected
 
@@ -34,7 +35,7 @@ def calibration_blocks(view: Calibration) -> list[Block]:
         )
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
-    rows += [("note", (printable(note), "yellow")) for note in view.notes]
+    rows += note_rows(view.notes)
     return [line(), line(title, "bold"), fitted(columns), labelled(rows), *_disagreements(view)]
 
 

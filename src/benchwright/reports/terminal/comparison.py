@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.core import JsonObject, JsonValue, Outcome, exact_json, p_text, printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, line, lines, numbers
+from benchwright.reports.terminal.result import note_lines
 from benchwright.results import (
     Comparison,
     LoadComparison,
@@ -31,7 +32,7 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     a, b = comparison.run_a, comparison.run_b
     yield line()
     yield title_line(comparison, _style(comparison))
-    yield lines((f"warning: {printable(text)}" for text in comparison.warnings), "yellow")
+    yield note_lines(comparison.notes)
     if comparison.noun == "sample":
         yield lines(map(printable, _other_settings(comparison)), "yellow")
     yield _sides(comparison)
@@ -119,7 +120,7 @@ def _sentences(comparison: Comparison) -> list[str]:
         if any(metric.test_contradicts_interval(significant=significant) for metric in comparison.metrics):
             sentences.append(sentence)
     if not comparison.comparable:
-        sentences.append("not comparable: see the warnings (exit code 3)")
+        sentences.append("not comparable: see the notes (exit code 3)")
     return sentences
 
 

@@ -14,7 +14,7 @@ from benchwright.perf import (
     StageSummary,
 )
 from benchwright.reports.blocks import HEAVY, Block, Cell, Fitting, Grid, Lines, fitted, labelled, line
-from benchwright.reports.terminal.result import short_path
+from benchwright.reports.terminal.result import note_rows, short_path
 from benchwright.results import LoadView, cost_lines, group_tables, plural, server_rows, short
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
@@ -205,11 +205,7 @@ def _remarks(view: LoadView) -> Grid:
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
-    rows += [("note", (printable(note), "yellow")) for note in view.notes]
-    if view.run.demo:
-        rows.append(
-            ("note", ("The demo model answered: these figures don't describe a real server", "yellow"))
-        )
+    rows += note_rows(view.notes)
     rows += [("cost", each) for each in cost_lines(summary.cost)]
     rows.append(("files", _files(view)))
     rows.append(

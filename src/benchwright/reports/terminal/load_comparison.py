@@ -11,8 +11,9 @@ from benchwright.perf import (
     ScoreDifference,
     StageComparison,
 )
-from benchwright.reports.blocks import Block, Cell, Heading, Lines, Table, labelled, line, lines
+from benchwright.reports.blocks import Block, Cell, Heading, Lines, Table, labelled, line
 from benchwright.reports.terminal.comparison import title_line
+from benchwright.reports.terminal.result import note_lines
 from benchwright.results import LoadComparison, SearchComparison, plural, short
 
 
@@ -21,8 +22,9 @@ def load_comparison_blocks(comparison: LoadComparison) -> Iterator[Block]:
     a, b = comparison.run_a, comparison.run_b
     yield line()
     yield title_line(comparison, _style(comparison))
-    told = [text for text in comparison.warnings if text not in comparison.doubts]  # the title says those
-    yield lines((f"warning: {printable(text)}" for text in told), "yellow")
+    yield note_lines(
+        note for note in comparison.notes if note.text not in comparison.doubts
+    )  # the title says those
     differing = comparison.inputs.get("differences")
     if isinstance(differing, list) and differing:
         named = [str(each["path"]).removeprefix("$.") for each in differing if isinstance(each, dict)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchwright.core import p_text, printable
-from benchwright.reports.blocks import Block, Cell, Heading, Table, line, lines, numbers
+from benchwright.reports.blocks import Block, Cell, Heading, Table, line, numbers
 from benchwright.reports.terminal.comparison import capital, changed_blocks
+from benchwright.reports.terminal.result import note_lines
 from benchwright.results import Comparison, ManyRuns, MetricSide, RunPair, difference_end, number
 
 
@@ -21,8 +22,7 @@ def many_runs_blocks(view: ManyRuns) -> Iterator[Block]:
         return
     yield line()
     yield line(capital(printable(view.sentence)), "red" if view.regressed else "bold")
-    warnings = dict.fromkeys(text for each in view.comparisons for text in each.warnings)
-    yield lines((f"warning: {printable(text)}" for text in warnings), "yellow")
+    yield note_lines(view.notes)
     yield _runs(view)
     yield _pairs(view)
     tests = sum(pair.p_adjusted is not None for pair in view.pairs)
@@ -33,7 +33,7 @@ def many_runs_blocks(view: ManyRuns) -> Iterator[Block]:
             yield from changed_blocks(each)
     yield from _slices(view)
     if not view.comparable:
-        yield line("not comparable: see the warnings (exit code 3)")
+        yield line("not comparable: see the notes (exit code 3)")
 
 
 def _metrics(view: ManyRuns) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchwright.core import (
@@ -15,8 +16,9 @@ from benchwright.core import (
     printable,
     safe_name,
 )
-from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers
+from benchwright.reports.blocks import Block, Grid, Lines, Pieces, Table, line, numbers
 from benchwright.results import (
+    GradedNote,
     RunResult,
     duration,
     figures_to_show,
@@ -80,8 +82,18 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
     return rows
 
 
-NOTE_STYLES = {NoteGrade.PROBLEM: "red", NoteGrade.CAUTION: "yellow", NoteGrade.INFORMATION: ""}
+_NOTE_STYLES = {NoteGrade.PROBLEM: "red", NoteGrade.CAUTION: "yellow", NoteGrade.INFORMATION: ""}
 """The style of a note of each grade."""
+
+
+def note_lines(notes: Iterable[GradedNote]) -> Lines:
+    """Notes, each with its grade on a line of its own."""
+    return Lines(tuple(((f"{label}: {text}", style),) for label, (text, style) in note_rows(notes)))
+
+
+def note_rows(notes: Iterable[GradedNote]) -> list[tuple[str, tuple[str, str]]]:
+    """Notes, each next to its grade."""
+    return [(note.label, (printable(note.text), _NOTE_STYLES[NoteGrade(note.grade)])) for note in notes]
 
 
 def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
@@ -114,8 +126,7 @@ def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
             " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
             "yellow",
         )
-    for note in view.notes:
-        add(note.label, printable(note.text), NOTE_STYLES[NoteGrade(note.grade)])
+    rows += [(label, (cell,)) for label, cell in note_rows(view.notes)]
     if view.first_failure:
         add("failure", printable(view.first_failure), "red")
     if view.seconds is not None:

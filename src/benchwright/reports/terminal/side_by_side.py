@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from benchwright.core import NoteGrade, Outcome, printable
-from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, lines
-from benchwright.reports.terminal.result import NOTE_STYLES
+from benchwright.core import Outcome, printable
+from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Table, lines
+from benchwright.reports.terminal.result import note_lines
 from benchwright.results import SideBySide, SideCell, SideRow
 
 
@@ -19,12 +19,7 @@ def side_by_side_blocks(comparison: SideBySide) -> list[Block]:
         *([lines(map(printable, comparison.verdicts), "bold")] if comparison.verdicts else []),
         Fitting((_columns(comparison), _lines(comparison))),
         lines((comparison.legend, *equal, *_outcomes(comparison)), "dim"),
-        Lines(
-            tuple(
-                ((f"{note.label}: {printable(note.text)}", NOTE_STYLES[NoteGrade(note.grade)]),)
-                for note in comparison.notes
-            )
-        ),
+        note_lines(comparison.notes),
     ]
 
 

@@ -10,6 +10,7 @@ from benchwright.core import p_text, percent, shown
 from benchwright.reports.blocks import Block, Fitting, Heading, Lines, Table, line, lines
 from benchwright.reports.files.verdict_documents import observed, tests_words
 from benchwright.reports.terminal.comparison import broken
+from benchwright.reports.terminal.result import note_lines
 from benchwright.results import RuleRow, Verdict, Word, figure
 
 _STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
@@ -39,7 +40,7 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
             f"{'the' if verdict.tests == 1 else 'each'} test would find a miss of {figure(most)} or more with {percent(verdict.power)} power",
             "dim",
         )
-    yield lines((f"note: {shown(note)}" for note in verdict.notes), "dim")
+    yield note_lines(verdict.notes)
 
 
 def _table(verdict: Verdict, *, short: bool) -> Table:

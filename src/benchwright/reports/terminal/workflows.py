@@ -21,7 +21,7 @@ from benchwright.reports.blocks import (
     line,
     lines,
 )
-from benchwright.reports.terminal.result import metric_table
+from benchwright.reports.terminal.result import metric_table, note_lines
 from benchwright.reports.terminal.runs import event_grid, local_time
 from benchwright.results import (
     EventList,
@@ -148,6 +148,8 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     if view.steps:
         yield from step_table(view.steps[:_STEPS_SHOWN], max(0, len(view.steps) - _STEPS_SHOWN))
     yield line()
+    if view.notes:
+        yield note_lines(view.notes)
     yield labelled(_facts(view))
     if view.details.events:
         yield line()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from benchwright.config import LOAD_OPTIONS, RUN_SETTINGS
 from benchwright.core import (
     ConfigError,
+    Information,
     JsonObject,
     RunKind,
     RunSummary,
@@ -21,7 +22,7 @@ from benchwright.core import (
 from benchwright.perf import LoadSummary, Requests
 from benchwright.results._benchmarks import benchmark_details, benchmark_view
 from benchwright.results._comparing import differ_in_prompt_only, disagreements, setting_differences
-from benchwright.results._figures import result_sentence
+from benchwright.results._figures import GradedNote, graded_notes, gravest_first, result_sentence
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._gates.claims import BenchmarkRun, claims_about
 from benchwright.results._gates.decide import Claim, decide
@@ -82,9 +83,10 @@ def judge_benchmark(
         cause=cause,
     )
     if cause and cause not in first.reason:
-        notes.append(f"most common failure: {cause}")
-    notes += [*summary.notes, *_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
-    verdict = _verdict(policy, run, baseline, [first], claims, notes)
+        notes.append(Information(f"most common failure: {cause}"))
+    notes += [*_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
+    graded = [*graded_notes(summary, run.error or ""), *map(GradedNote.of, notes)]
+    verdict = _verdict(policy, run, baseline, [first], claims, graded)
     return replace(verdict, sentence=result_sentence(benchmark_view(run).title, summary))
 
 
@@ -114,7 +116,8 @@ def judge_load(
     first = _run_row(
         policy, run, partial=summary.partial, comparable=summary.comparable, failed=summary.failed, count=summary.sent
     )  # fmt: skip
-    return _verdict(policy, run, baseline, [first], claims, [*notes, *(note.text for note in summary.notes)])
+    graded = [GradedNote(note.grade, note.text) for note in summary.notes]
+    return _verdict(policy, run, baseline, [first], claims, [*graded, *map(GradedNote.of, notes)])
 
 
 def old_replies(summary: RunSummary) -> str:
@@ -137,7 +140,7 @@ def is_same_run(run: RunRecord, other: RunRecord) -> bool:
 
 
 def _verdict(
-    policy: Policy, run: RunRecord, baseline: FoundRun | None, first: list[RuleRow], claims: Sequence[Claim], notes: Sequence[str]
+    policy: Policy, run: RunRecord, baseline: FoundRun | None, first: list[RuleRow], claims: Sequence[Claim], notes: Sequence[GradedNote]
 ) -> Verdict:  # fmt: skip
     decided, tests = decide(claims, policy)
     rows = (*first, *decided)
@@ -153,7 +156,7 @@ def _verdict(
         tests=tests,
         rows=rows,
         ended_at=None if run.finished_at is None else rfc3339(run.finished_at),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(gravest_first(notes)),
     )
 
 
@@ -250,7 +253,7 @@ def _obstacles(
         return f"run and baseline {' and '.join(reasons)}. {_cure(reasons)}", []
     why, notes = _settings(policy, run, other, setting_differences(other, run, harmless))
     if differ_in_prompt_only(other, run):
-        notes.insert(0, "differs from the baseline: prompt")
+        notes.insert(0, Information("differs from the baseline: prompt"))
     # Whoever made it a portable baseline accepted them.
     return why, [*notes, *([f"in the baseline {baseline.title}, {old}"] if old else [])]
 
@@ -285,7 +288,8 @@ _NEW_BASELINE = "Export a new baseline from a run of this model: benchwright exp
 
 def _settings(policy: Policy, run: RunRecord, other: RunRecord, compared: Any) -> tuple[str, list[str]]:
     """Settings that must not differ but do, in one sentence; and those that may, as notes."""
-    barred, notes = [], []
+    barred: list[tuple[str, str]] = []
+    notes: list[str] = []
     for each in compared["differences"]:
         path = str(each["path"]).removeprefix("$.")
         values = (each["run_a"], each["run_b"])
@@ -295,7 +299,7 @@ def _settings(policy: Policy, run: RunRecord, other: RunRecord, compared: Any) -
             else f"{path} {_value(values[0])} → {_value(values[1])}"
         )
         if any(path == name or path.startswith(f"{name}.") for name in (*policy.may_differ, *_NOTED)):
-            notes.append(f"differs from the baseline: {shown}")
+            notes.append(Information(f"differs from the baseline: {shown}"))
         else:
             barred.append((path, shown))
     if not barred:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from benchwright.core import JsonObject, as_json
+from benchwright.results._figures import GradedNote
 from benchwright.results._notebooks import ShownInNotebooks
 
 
@@ -77,8 +78,8 @@ class Verdict(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     rows: tuple[RuleRow, ...]
     sentence: str = ""
     """The result of a benchmark run in one sentence."""
-    notes: tuple[str, ...] = ()
-    """Notes for the reader."""
+    notes: tuple[GradedNote, ...] = ()
+    """Notes for the reader, the gravest first."""
     ended_at: str | None = None
     """When the run ended (UTC, RFC 3339): a folder may contain an older run than its reader thinks. None: it has not."""
 

@@ -1,7 +1,7 @@
 // #/blind?runs=7&seed=3: grade replies without knowing the model or the judge's verdict, with one key for each grade.
 
 import { get, post, readOnly } from "./api.js";
-import { figure, h, scrolls } from "./dom.js";
+import { figure, h, notes, scrolls } from "./dom.js";
 import { count, fixed } from "./figures.js";
 
 /** @typedef {{ run_id: number, sample_id: number, repeat: number, prompt: string | null, response: string | null, target: string | null, label: string | null }} Blind */
@@ -12,9 +12,6 @@ export const anySeed = () => String(Math.floor(Math.random() * 1e6));
 /** @param {string} heading @param {string | null} words */
 const box = (heading, words) => (words === null || words === undefined || words === "" ? [] : [h("h2", {}, heading), h("pre", scrolls(heading, "said-text"), words)]);
 
-/** @param {string} words */
-const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
-
 /** How far people and the judge agree. @param {any} found of /agreement @returns {Node[]} */
 function agreement({ runs }) {
   const lines = Object.entries(runs).filter(([, each]) => each !== null).map(([run, each]) => {
@@ -22,7 +19,7 @@ function agreement({ runs }) {
     const kappa = each.kappa.value;
     return h("li", {}, h("a", { href: `#/runs/${run}` }, `Run ${run}`), ": the judge agrees with ", figure(json("accuracy"), `${fixed(100 * each.accuracy, 1)} %`), " of ", figure(json("labelled"), count(each.labelled)), " labels",
       kappa === null || each.kappa.ci_low === null ? "" : h("span", {}, ", κ ", figure(json("kappa.value"), fixed(kappa, 3)), ` (${fixed(each.kappa.ci_low, 3)} – ${fixed(each.kappa.ci_high, 3)})`),
-      each.notes.length ? h("span", { class: "dim" }, `. ${each.notes.map(sentence).join(" ")}`) : "");
+      ...notes(each.notes));
   });
   const numbers = Object.entries(runs).filter(([, each]) => each !== null).map(([run]) => `benchwright judge-calibrate --labels ${run} --disagreements`);
   return lines.length ? [h("h2", {}, "Agreement so far"), h("ul", {}, ...lines), h("p", { class: "dim" }, "Where they differ, with the judge's reasons:"), h("pre", scrolls("Command"), numbers.join("\n"))] : [h("p", {}, "There is no label to compare yet.")];

@@ -1,6 +1,6 @@
 // A comparison of two to eight runs: the verdict, every difference with its interval, and what changed.
 
-import { at, figure, h, name, section, svg, table, unseen } from "./dom.js";
+import { at, figure, h, name, notes, section, svg, table, unseen } from "./dom.js";
 import { count, fixed, plural, score } from "./figures.js";
 
 /** @typedef {Record<string, any>} Json */
@@ -228,7 +228,7 @@ function levels({ comparison, path }) {
 /** @param {Json} page @param {{ linked?: boolean }} options whether pages of runs can be reached @returns {Node[]} */
 export function compare(page, { linked = false } = {}) {
   const found = comparisons(page);
-  const warnings = [...new Set(found.flatMap(({ comparison }) => (comparison.warning ?? "").split("; ")).filter(Boolean))];
+  const told = /** @type {import("./dom.js").Note[]} */ ([...new Map(found.flatMap(({ comparison }) => comparison.notes).map((/** @type {Json} */ note) => [note.text, note])).values()]);
   const titles = new Map([found[0].comparison.run_a, ...found.map(({ comparison }) => comparison.run_b)].map((side) => [side.id, side.title]));
   const pairs = (page.pairs ?? []).map((/** @type {Json} */ pair, /** @type {number} */ place) => ({
     name: `${titles.get(pair.run_b)} vs. ${titles.get(pair.run_a)}`, paired: pair.paired, path: at("pairs", place, "paired"), p: pair.p_adjusted,
@@ -237,7 +237,7 @@ export function compare(page, { linked = false } = {}) {
   const heading = (/** @type {Found} */ each, /** @type {string} */ words) => (several ? `${words}: ${versus(each.comparison)}` : words);
   return [
     h("p", { class: "verdict-line", "data-json": "sentence" }, page.sentence.charAt(0).toUpperCase() + page.sentence.slice(1)),
-    ...(warnings.length ? [h("div", { class: "card" }, h("ul", { class: "notes" }, ...warnings.map((text) => h("li", {}, text))))] : []),
+    ...notes(told),
     ...section("Runs", runsTable(page, found, linked)),
     ...section(`Every pair by ${page.metric}`, pairs.length > 1 ? differences("Every pair of runs", unseen("pair"), pairs) : null),
     ...found.flatMap((each) => section(heading(each, "Metrics"), each.comparison.metrics?.length ? metrics(each) : null)),

@@ -98,6 +98,23 @@ export function verdicts(items, name) {
     h("li", { class: style }, h("b", { role: "img", "aria-label": name(style), title: name(style) }, mark), h("span", {}, words))));
 }
 
+/** @typedef {{ grade: string, text: string }} Note */
+
+// The class and the mark of a note of each grade.
+/** @type {Record<string, [string, string]>} */
+const GRADES = { problem: ["bad", "✗"], caution: ["warn", "!"], information: ["info", "i"] };
+const GRADE_OF = Object.fromEntries(Object.entries(GRADES).map(([grade, [style]]) => [style, grade]));
+
+/** Notes, the gravest first, each with its grade. What only informs is folded if something else is there to be read first.
+ *  @param {Note[]} all @returns {Node[]} */
+export function notes(all) {
+  const list = (/** @type {Note[]} */ some) => verdicts(some.map(({ grade, text }) => [...GRADES[grade], text]), (style) => GRADE_OF[style]);
+  const grave = all.filter(({ grade }) => grade !== "information"), other = all.filter(({ grade }) => grade === "information");
+  if (!all.length) return [];
+  if (!grave.length || !other.length) return [list(all)];
+  return [list(grave), h("details", {}, h("summary", {}, `For information: ${other.length}`), list(other))];
+}
+
 /** Text with marks that hide or turn text made visible, as the commands print it. @param {string} text */
 export function printable(text) {
   return text.replaceAll("\r\n", "\n").replace(

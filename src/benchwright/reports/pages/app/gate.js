@@ -1,7 +1,7 @@
 // #/gates/5: the verdict of a gate on a run, rule by rule.
 
 import { get } from "./api.js";
-import { at, h, name, quoted, section } from "./dom.js";
+import { at, h, name, notes, quoted, section } from "./dom.js";
 import { count, general, score } from "./figures.js";
 
 const STYLES = { GO: ["ok", "✓"], "NO-GO": ["bad", "✗"], INCONCLUSIVE: ["warn", "?"] };
@@ -46,6 +46,6 @@ export async function gate(place) {
     h("h1", { tabindex: "-1" }, h("span", { class: `verdict ${STYLES[found.verdict][0]}`, "data-json": "verdict" }, found.verdict), ": ", name("name", found.name), ", ", h("bdi", { "data-json": "run" }, found.run)),
     h("p", { class: "about" }, SAYS[found.verdict], found.sentence ? ` ${found.sentence}.` : "", found.baseline ? ` Compared with ${found.baseline}.` : ""),
     ...section("Rules", ...rows.map(({ each, number }) => rule(each, number, id))),
-    ...section("Notes", found.notes.length ? h("div", { class: "card" }, h("ul", { class: "notes" }, ...found.notes.map((note) => h("li", {}, note)))) : null),
+    ...section("Notes", ...notes(found.notes)),
   ];
 }

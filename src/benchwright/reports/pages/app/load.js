@@ -1,12 +1,12 @@
 // A load test: whether its figures can be trusted, the figures of its best level, then everything that was measured.
 
-import { at, figure, h, section, table, verdicts } from "./dom.js";
+import { at, figure, h, notes, section, table, verdicts } from "./dom.js";
 import { count, fixed, general, percent, plural, score, short, shown } from "./figures.js";
 import { distributions, overTime, requests, sweep } from "./load_charts.js";
 
 /** @typedef {Record<string, any>} Stage as in `summary.stages` */
 /** @typedef {{ key: string, name: string, title: string, unit: string, unit_title: string, definition: string, per_request: boolean }} Metric */
-/** @typedef {{ run: any, summary: any, settings: any, metrics: Record<string, Metric>, charts: any, words: any }} LoadPage
+/** @typedef {{ run: any, summary: any, settings: any, notes: import("./dom.js").Note[], metrics: Record<string, Metric>, charts: any, words: any }} LoadPage
  *  the JSON of `show --json`, with the definitions of figures, the numbers of charts, and sentences about both */
 
 const MARKS = { ok: "✓", warn: "!", bad: "✗" };
@@ -195,19 +195,18 @@ function client(health) {
 
 /** @param {LoadPage} page @returns {Node[]} */
 export function load(page) {
-  const { run, settings, summary, words } = page, several = summary.stages.length > 1;
+  const { settings, summary, words } = page, several = summary.stages.length > 1;
   const title = summary.search === null ? "Levels" : "Probes";
   const charts = (drawn, style = "charts") => (drawn.length ? h("div", { class: style }, ...drawn) : null);
   const spread = charts(distributions(page));
   const best = words.best === null || !several ? null : h("p", { class: "dim best-of" }, `${words.best.title}: ${summary.stages[words.best.place].label}, ${words.best.of}`);
   const shownTiles = tiles(page);
   return [
-    h("p", { class: "about" }, `${words.about} Profile ${summary.profile}, ${plural(summary.stages.length, title.toLowerCase().slice(0, -1))}. `,
-      run.demo ? h("b", { class: "warn" }, "The demo model answered: these figures don't describe a real server.") : null),
+    h("p", { class: "about" }, `${words.about} Profile ${summary.profile}, ${plural(summary.stages.length, title.toLowerCase().slice(0, -1))}.`),
     verdicts(words.verdicts.map(([state, sentence]) => [state, MARKS[state], sentence]), (state) => NAMES[state]),
     ...(best === null ? [] : [best]), ...(shownTiles.length ? [h("div", { class: "tiles" }, ...shownTiles)] : []),
     ...section("Errors", ...errors(page)),
-    ...section("Before you use these figures", words.notes.length ? h("div", { class: "card" }, h("ul", { class: "notes" }, ...words.notes.map((note) => h("li", {}, note)))) : null),
+    ...section("Before you use these figures", ...notes(page.notes)),
     ...section(title, levels(page, title), h("p", { class: "dim" }, "Latencies are in milliseconds. Hold the pointer over a heading for its definition.")),
     ...section(settings.score ? "Score and latency by load" : "Latency against throughput", charts(sweep(page))),
     ...section("Latency distributions", spread && h("p", { class: "dim" }, "The share of values up to each time. Curves further left are faster; a long tail to the right comes from the slowest requests."), spread),

@@ -1,14 +1,14 @@
 // A benchmark run: its scores, what limits them, and its samples.
 
 import { distributions } from "./distributions.js";
-import { at, figure, h, scrolls, section, svg, unseen, verdicts } from "./dom.js";
+import { at, figure, h, notes, scrolls, section, svg, unseen } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
 
 /** @typedef {{ name: string, path: string[], value: number, text: string, interval: string, low: number | null, high: number | null, share: boolean,
  *  n: string, wrong: string, lower_is_better: boolean }} Metric */
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
-/** @typedef {{ about: string, notes: [string, string][], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
+/** @typedef {{ about: string, notes: import("./dom.js").Note[], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
  *  settings: [string, [string, string, string | null][]][], origins: boolean, command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
 /** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
@@ -181,23 +181,6 @@ function samples(data) {
   search.addEventListener("input", () => { most = FIRST_CARDS; show(); });
   show();
   return [h("div", { class: "tools" }, ...buttons.map(([, button]) => button), search), cards, words, h("div", { class: "tools" }, more)];
-}
-
-// The class and the mark of a note of each grade.
-/** @type {Record<string, [string, string]>} */
-const GRADES = { problem: ["bad", "✗"], caution: ["warn", "!"], information: ["info", "i"] };
-const GRADE_OF = Object.fromEntries(Object.entries(GRADES).map(([grade, [style]]) => [style, grade]));
-
-/** @param {[string, string][]} notes */
-const list = (notes) => verdicts(notes.map(([grade, words]) => [...GRADES[grade], words]), (style) => GRADE_OF[style]);
-
-/** What only informs is folded if something else is there to be read first. @param {[string, string][]} all @returns {Node[]} */
-function notes(all) {
-  const grave = all.filter(([grade]) => grade !== "information");
-  const other = all.slice(grave.length);
-  if (!all.length) return [];
-  if (!grave.length || !other.length) return [list(all)];
-  return [list(grave), h("details", {}, h("summary", {}, `For information: ${count(other.length)}`), list(other))];
 }
 
 /** @param {RunPage["settings"][number]} group its rows have a setting, its value, and where it comes from */

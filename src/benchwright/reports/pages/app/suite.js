@@ -1,6 +1,6 @@
 // A suite: its datasets against its models, which of them are the best, and what each figure is based on.
 
-import { at, h, name, scrolls, section, svg, table, verdicts } from "./dom.js";
+import { at, h, name, notes, scrolls, section, svg, table } from "./dom.js";
 import { count, fixed, plural, score } from "./figures.js";
 import { outcomes } from "./outcomes.js";
 
@@ -9,13 +9,8 @@ import { outcomes } from "./outcomes.js";
 /** @typedef {{ dataset: string, version: string, metric: string, mode: string, unit: string, models: Record<string, SuiteCell>,
  *  standings: any, too_few: Record<string, boolean>, no_interval: Record<string, string> }} SuiteLine */
 /** @typedef {{ id: number, title: string, status: string, started_at: string, why: string, outcomes: [string, string, number][] }} SuiteRun */
-/** @typedef {{ models: string[], verdicts: string[], lines: SuiteLine[], notes: { grade: string, text: string }[], runs: SuiteRun[], costs: [string, string[]][] }} SuitePage */
+/** @typedef {{ models: string[], verdicts: string[], lines: SuiteLine[], notes: import("./dom.js").Note[], runs: SuiteRun[], costs: [string, string[]][] }} SuitePage */
 /** @typedef {((id: number) => string) | null} Link the address of a run's page; null in a file */
-
-/** @type {Record<string, [string, string]>} */
-const GRADES = { problem: ["bad", "✕"], caution: ["warn", "!"], information: ["info", "i"] };
-/** @type {Record<string, string>} */
-const NAMES = { bad: "problem", warn: "caution", info: "information" };
 
 /** @param {SuiteLine} line @param {string} model */
 function interval(line, model) {
@@ -94,7 +89,7 @@ export function suite(page, { link = null } = {}) {
   return [
     ...(page.verdicts.length ? [h("ul", { class: "suite-verdicts" }, ...page.verdicts.map((words, place) => h("li", { "data-json": at("verdicts", place) }, words)))] : []),
     h("p", { class: "about" }, about, tested ? ` ${rule}` : ""), scores(page, link),
-    ...section("Notes", page.notes.length ? verdicts(page.notes.map(({ grade, text }) => [...GRADES[grade], text]), (style) => NAMES[style]) : null),
+    ...section("Notes", ...notes(page.notes)),
     ...section("Outcomes", plain.length ? h("p", {}, `${plain.length === page.runs.length ? "All samples of all" : "All samples of"} ${plural(plain.length, "run")} were scored.`) : null, ended.length ? named("Outcomes", ended) : null),
     ...section("Cost", page.costs.length ? named("Cost", page.costs.map(([title, lines]) => [title, lines.flatMap((line, place) => (place ? [h("br", {}), line] : [line]))])) : null),
     ...section("What each figure is based on", figures(page)),

@@ -1,6 +1,6 @@
 // A workflow run, served or in one file: its steps in order with what failed first, when they ran, its events, metrics, input and output.
 
-import { at, figure, h, name, scrolls, section, svg, table } from "./dom.js";
+import { at, figure, h, name, notes, scrolls, section, svg, table } from "./dom.js";
 import { count, duration, fixed, general, plural, score } from "./figures.js";
 import { rowCard, transcript } from "./transcript.js";
 
@@ -89,6 +89,7 @@ export function workflow(found, { ways = [], way } = {}) {
       `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
     run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
     found.resume ? h("p", {}, "Resume it, without repeating what is done: ", h("code", { "data-json": "resume" }, found.resume)) : null,
+    ...section("Notes", ...notes(found.notes ?? [])),
     ...section("Scores", Object.keys(found.scores).length ? means(found.scores) : null),
     ...section("Rows", ...(rows.length ? [h("p", { class: "dim" }, rowsSentence(shown ? shown.rows : found.rows.length, rows.length, troubled)), ...ways] : []), ...rows.map((row, number) => rowCard(row, number, way ? way(row.sample_id) : null, number === 0))),
     ...section("Steps", ...first.map(stepCard), cut ? h("p", { class: "dim" }, cut) : null),
