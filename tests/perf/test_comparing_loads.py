@@ -141,7 +141,7 @@ def test_tests_that_are_not_comparable_get_no_verdict_but_the_reason(
         beyond=(("8 in flight", SLOWER),),
         differs=True,
         regressed=True,
-        warnings=(why,),
+        notes=(why,),
         doubts=(why,),
     )
     text = printed(found)
@@ -204,10 +204,10 @@ def test_rows_drawn_with_replacement_are_named(tmp_path: Path, monkeypatch: pyte
     drawn = perf("qa.csv", concurrency=2)
     meta.unlink()
     plain = perf("qa.csv", concurrency=2)
-    (said,) = [text for text in compare(drawn, plain).warnings if "replacement" in text]
+    (said,) = [note.text for note in compare(drawn, plain).notes if "replacement" in note.text]
     assert said.startswith("run 1 drew its rows with replacement: 30 requests sent ")
     again = perf("qa.csv", concurrency=2)
-    assert not [text for text in compare(plain, again).warnings if "replacement" in text]
+    assert not [note for note in compare(plain, again).notes if "replacement" in note.text]
 
 
 def test_a_test_that_is_not_comparable_fails_no_gate_on_regressions(

@@ -87,16 +87,22 @@ class LoadView(Struct, frozen=True, kw_only=True):
     def notes(self) -> list[GradedNote]:
         """Notes on the figures, and on data and model that were known before the first request, the gravest first. Notes on the
         client are among the verdicts."""
-        told = self.manifest.get("notes")
-        known = told if isinstance(told, list) else []
         figures = [note for note in self.summary.notes if not note.kind.startswith("client_")]
         return gravest_first(
             (
                 *(GradedNote(note.grade, note.text) for note in figures if note.kind != DEMO_KIND),
-                *(GradedNote.of(str(note)) for note in known if note != DEMO_NOTE),
+                *self.known_before,
                 *([GradedNote.of(_DEMO)] if self.run.demo else []),
             )
         )
+
+    @property
+    def known_before(self) -> list[GradedNote]:
+        """The notes on data and model, without that on the demo model."""
+        told = self.manifest.get("notes")
+        return [
+            GradedNote.of(str(note)) for note in (told if isinstance(told, list) else []) if note != DEMO_NOTE
+        ]
 
     def page(self, requests: Requests) -> JsonObject:
         """The document of its page."""

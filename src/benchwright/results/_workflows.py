@@ -24,7 +24,7 @@ from benchwright.core import (
     rfc3339,
     suggest,
 )
-from benchwright.results._figures import GradedNote, first_two, gravest_first, notes_json
+from benchwright.results._figures import GradedNote, first_two, graded_notes, gravest_first, notes_json
 from benchwright.results._runs import (
     EventView,
     RunDetails,
@@ -157,10 +157,10 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
 
     @property
     def notes(self) -> list[GradedNote]:
-        """What it was warned of, and what readers of its datasets must know."""
-        return gravest_first(
-            GradedNote.of(event.message) for event in self.details.events if event.kind in _NOTED
-        )
+        """Notes on the scores of its rows, what it was warned of, and what readers of its datasets must know."""
+        scores = [] if self.details.result is None else graded_notes(self.details.result)
+        told = (GradedNote.of(event.message) for event in self.details.events if event.kind in _NOTED)
+        return gravest_first((*scores, *told))
 
     @property
     def step_counts(self) -> dict[str, int]:

@@ -13,6 +13,7 @@ import orjson
 from benchwright.core import (
     VERSION,
     JsonObject,
+    JsonValue,
     LoadFile,
     UsageError,
     bridge,
@@ -67,14 +68,19 @@ def load_report(view: LoadView, requests: Requests) -> bytes:
 
 def summary_json(view: LoadView) -> bytes:
     """The content of `summary.json`."""
-    run = view.run
+    run, summary = view.run, view.summary.to_json()
+    figures = summary["notes"] if isinstance(summary["notes"], list) else []
+    known: list[JsonValue] = [
+        {"kind": "known_before", "text": note.text, "grade": note.grade} for note in view.known_before
+    ]
     document: JsonObject = {
         "benchwright": VERSION,
         "run": {**run.identity(), "demo": run.demo},
         "settings": view.settings.to_json(),
         "endpoint": view.endpoint,
         "dataset": view.manifest.get("dataset"),
-        **view.summary.to_json(),
+        **summary,
+        "notes": [*figures, *known],
     }
     return orjson.dumps(known_secrets().clean_value(document), option=orjson.OPT_INDENT_2) + b"\n"
 

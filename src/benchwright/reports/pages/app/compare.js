@@ -221,7 +221,7 @@ function levels({ comparison, path }) {
       return [each.statistic === "value" ? each.name : `${each.name} ${each.statistic}`, value("a"), value("b"),
         h("span", { class: style }, figure(path("levels", number, "differences", place, "difference"), `${each.difference < 0 ? "−" : "+"}${fixed(Math.abs(each.difference), 3)}`))];
     });
-    return table(`Figures at ${level.label}`, [level.label, comparison.run_a.title, comparison.run_b.title, "difference"], rows);
+    return table(`Figures at ${level.level}`, [level.level, comparison.run_a.title, comparison.run_b.title, "difference"], rows);
   });
 }
 
