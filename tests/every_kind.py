@@ -82,7 +82,7 @@ def record(folder: Path) -> Recorded:
         benchwright.run_suite(f"{SUITE}.json")
         data = [{"question": f"Is q{n} polite?", "answer": "yes"} for n in range(6)]
 
-        @benchmark(name="polite", dataset=data, prompt="{question}", target_field="answer", judge={"url": server.url, "model_id": "judge"})  # fmt: skip
+        @benchmark(name=f"polite {folder.name}", dataset=data, prompt="{question}", target_field="answer", judge={"url": server.url, "model_id": "judge"})  # fmt: skip
         @scorer
         def polite(sample: ScorerInput) -> dict[str, Any]:
             return judge_score(sample)
