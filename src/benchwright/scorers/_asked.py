@@ -329,40 +329,35 @@ def content(text: str) -> tuple[str, ...]:
 def signed(text: str, known: frozenset[str]) -> list[tuple[str, int]]:
     """The words of a reply with their sign: below 0 for the opposite of a word of the question, and 2 or -2 where the word without
     a negation decides, but with one leaves open what was asked: `not cold` is not `hot`."""
-    found = []
-    for word in content(text):
-        if word in known:
-            found.append((word, 1))
-            continue
-        meant = _opposites().get(word)
-        other = next(
-            (one for one in known if meant and one in _opposites() and _opposites()[one].row == meant.row),
-            None,
-        )
-        if meant and other:
-            theirs = _opposites()[other]
-            if meant.side == theirs.side:
-                found.append((other, 2 if meant.narrow else 1))
-            else:
-                found.append((other, -2 if meant.contrary or meant.narrow or theirs.narrow else -1))
-            continue
-        alike = next((one for one in known if _alike(word, one)), None)
-        if alike:
-            found.append((alike, 1))
-            continue
-        bare = next(
-            (
-                (one, prefix)
-                for prefix in _PREFIXES
-                for one in (word.removeprefix(prefix), prefix + word)
-                if one in known
-                and one != word
-                and min(len(one), len(word)) > (2 if len(one) < len(word) else 3)
-            ),
-            None,
-        )
-        found.append((bare[0], -1 if bare[1] == "non" else -2) if bare else (word, 1))
-    return found
+    return [_signed_word(word, known) for word in content(text)]
+
+
+@lru_cache(maxsize=4_096)  # the words of a reply are asked about again for each rule
+def _signed_word(word: str, known: frozenset[str]) -> tuple[str, int]:
+    if word in known:
+        return word, 1
+    meant = _opposites().get(word)
+    other = next(
+        (one for one in known if meant and one in _opposites() and _opposites()[one].row == meant.row), None
+    )
+    if meant and other:
+        theirs = _opposites()[other]
+        if meant.side == theirs.side:
+            return other, 2 if meant.narrow else 1
+        return other, -2 if meant.contrary or meant.narrow or theirs.narrow else -1
+    alike = next((one for one in known if _alike(word, one)), None)
+    if alike:
+        return alike, 1
+    bare = next(
+        (
+            (one, prefix)
+            for prefix in _PREFIXES
+            for one in (word.removeprefix(prefix), prefix + word)
+            if one in known and one != word and min(len(one), len(word)) > (2 if len(one) < len(word) else 3)
+        ),
+        None,
+    )
+    return (bare[0], -1 if bare[1] == "non" else -2) if bare else (word, 1)
 
 
 def leaves_open(words: list[tuple[str, int]]) -> bool:

@@ -99,6 +99,8 @@ _NO_NOUN = (
 TO_SOME = r"(?<!\w)(?:to|for|among|in|by|with)\s(?:some|several|certain|a\sfew|many)(?!\w)"
 _THIRD = r"(?<!\w)neither(?!\w)|[.,;:–—]\s+(?:but\s|and\s|rather,?\s|instead,?\s)?(?:it|they|he|she|that|this|these)(?:'s|'re|\s(?:is|are|was|were))\s(?P<what>[^.,;:!?\n]{1,60})|,\sbut\s(?P<but>[^.,;:!?\n]{1,60})"
 """What may name a third value after a negated opposite: `not composite; it is a unit`."""
+FORMS = (_ALLOWED, _NOTHING_SAYS, _THAT, _ALLOWED_ELSEWHERE)
+"""What may answer a question with none of its words."""
 _FILLERS = frozenset(
     stem(word)
     for word in listed(
@@ -399,6 +401,12 @@ def _denies(asked: YesNoQuestion, one: _Statement, after: str) -> bool | None:
         return None
     as_asked = asked.claim_negative if asked.judges else asked.negative
     return _said(asked, holds != as_asked)
+
+
+def shares(asked: YesNoQuestion, clause: str) -> bool:
+    """Whether a clause has a word of the question, or the opposite of one: without any it only repeats it by a form of its own."""
+    known = frozenset(asked.words)
+    return any(word in known for word, _ in signed(clause, known))
 
 
 def leans(asked: YesNoQuestion, clause: str) -> tuple[bool, frozenset[str]]:

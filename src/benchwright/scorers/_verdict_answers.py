@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from benchwright.scorers._asked import YesNoQuestion
-from benchwright.scorers._restated import leans, of_another, restates
+from benchwright.scorers._restated import FORMS, leans, of_another, restates, shares
 from benchwright.scorers._triggers import gate_of
 from benchwright.scorers._verdict_clauses import (
     Kind,
@@ -26,6 +26,7 @@ from benchwright.scorers._verdict_words import (
     CONTRAST,
     FLIPS_REPORT,
     FOUND_THAT,
+    JUDGES,
     LEAD,
     MARKED,
     OTHERWISE,
@@ -39,6 +40,10 @@ from benchwright.scorers._verdict_words import (
 _Leaning: TypeAlias = tuple[bool, frozenset[str]]
 """Whether something affirms, and which words of the question it does so with."""
 _REPORTED_WORD = r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s(?!earlier|before|above|at|first|to)\w)"
+
+
+_JUDGED = 300
+"""Characters of a clause that may judge."""
 
 
 class _Clause(NamedTuple):
@@ -179,10 +184,13 @@ class AnswerClauses:
         if so:
             yield SpottedVerdict(at, so["yes"] is not None, Kind.SAID, True)
             return
-        judged = judged_claim(bare, one.text, asked)
+        may_judge = asked.judges or len(bare) > _JUDGED or self._may[JUDGES]
+        judged = judged_claim(bare, one.text, asked) if may_judge else None
         if judged is not None:
             firm = asked.judges and compiled(r"(?:the|this|that|your)\s\w").match(bare) is not None
             yield SpottedVerdict(at, judged, Kind.FIRM if firm else Kind.JUDGED, self._concludes)
+            return
+        if not (self._concludes or shares(asked, bare) or any(self._may[form] for form in FORMS)):
             return
         after = self._text[one.at + clause.end :][:200]
         restated = restates(asked, bare, one.text, self._concludes, self._concludes or at_an_end, after)

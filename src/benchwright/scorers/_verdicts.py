@@ -15,7 +15,7 @@ from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
 from benchwright.scorers._replies import Span, breaks_off, listed, next_question
 from benchwright.scorers._stems import matches_at, places
-from benchwright.scorers._triggers import may_match
+from benchwright.scorers._triggers import gate_of, may_match
 from benchwright.scorers._verdict_answers import AnswerClauses
 from benchwright.scorers._verdict_clauses import (
     Kind,
@@ -330,7 +330,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
             found = label_of(text[cue.end() : stop.start() if stop else None][:60], asked)
         if found is not None:
             return (cue.end(), found), False
-    if asked is not None:
+    if asked is not None and gate_of(text)[LABELLED]:
         for cue in reversed(
             [
                 *compiled(rf"(?:(?m:^)|(?<=[.!?]\s)){LABELLED}(?P<label>[^.,;!\n]{{1,60}})").finditer(
