@@ -21,6 +21,7 @@ from benchwright.scorers._asked import (
     stem,
 )
 from benchwright.scorers._replies import listed
+from benchwright.scorers._triggers import Gate
 
 _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
 _PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
@@ -113,10 +114,18 @@ _FILLERS = frozenset(
 _ENOUGH = 0.6
 _HALF = 0.4
 """The share of a clause's words that are the question's: of one that affirms or denies it, and of one that repeats it all."""
+_NOT_ONLY = r"(?<!\w)not\s(?:only|just|merely|simply)\s(?!.*(?<!\w)(?:but|also)(?!\w))"
+_VERB_OR_NEGATION = rf"{_FULL_VERB}|{NEGATIVE}"
 
 
 def restates(
-    asked: YesNoQuestion, clause: str, sentence: str, marked: bool, concludes: bool, after: str = ""
+    asked: YesNoQuestion,
+    clause: str,
+    sentence: str,
+    marked: bool,
+    concludes: bool,
+    may: Gate,
+    after: str = "",
 ) -> bool | None:
     """True if a clause of the reply, in lower case, affirms the question, False if it denies it, None if it does neither.
 
@@ -126,10 +135,11 @@ def restates(
         sentence: the sentence that contains it.
         marked: whether it is said to be the conclusion, so that conditions before it are fulfilled.
         concludes: whether it is said to be the conclusion, or opens or ends the reply.
+        may: which patterns may be in the reply.
         after: what follows the clause.
     """
-    emphatic = _compiled(_EMPHATIC).search(clause) is not None
-    clause = _compiled(_NOISE).sub("", clause).strip()
+    emphatic = may[_EMPHATIC] and _compiled(_EMPHATIC).search(clause) is not None
+    clause = (_compiled(_NOISE).sub("", clause) if may[_NOISE] else clause).strip()
     for form in (_impossible, _permission, _nothing_says, _that_clause, _advice, _permission_elsewhere):
         found = form(asked, clause, sentence, concludes)
         if found is not None:
@@ -139,12 +149,15 @@ def restates(
     if _compiled(r"(?:is|are|was|were)\sthere\s").match(asked.text):
         has = _compiled(r"(?<!\w)(?:does|do|did)\s(?:indeed\s|in\sfact\s)?have\s").search(clause)
         clause = f"there is {clause[has.end() :]}" if has else clause  # `the rule does have a basis`
-    if _leaves_open(asked, clause, sentence, marked):
+    if _leaves_open(asked, clause, sentence, marked, may):
         return None
-    one = _statement_of(asked, _compiled(_NO_NEGATION).sub("", clause), concludes, emphatic)
+    clause = _compiled(_NO_NEGATION).sub("", clause) if may[_NO_NEGATION] else clause
+    one = _statement_of(asked, clause, concludes, emphatic, may)
     if not one.shared:
         return None
-    named = _compiled(r",\s(?:and\s)?not\s(?:in\s|on\s|at\s)?(\d[\d.,]*\d|\d)(?!\w)").search(sentence)
+    named = ", " in sentence and _compiled(
+        r",\s(?:and\s)?not\s(?:in\s|on\s|at\s)?(\d[\d.,]*\d|\d)(?!\w)"
+    ).search(sentence)
     if named and re.search(rf"(?<!\d){re.escape(named[1])}(?!\d)", asked.text) and not asked.negative:
         return False  # `in 1991, not in 2001`
     if _counts_else(asked, one.clause) or (not one.pronoun and of_another(asked, one.clause)):
@@ -256,24 +269,22 @@ def _permission_elsewhere(asked: YesNoQuestion, clause: str, sentence: str, conc
     return _Found(refused == (forbidden is not None))
 
 
-def _leaves_open(asked: YesNoQuestion, clause: str, sentence: str, marked: bool) -> bool:
+def _leaves_open(asked: YesNoQuestion, clause: str, sentence: str, marked: bool, may: Gate) -> bool:
     """Whether a clause says nothing for certain, or nothing of the question: it has a condition, or speaks of a part."""
     if not asked.words or (not asked.english and len(set(asked.words)) < 2):
         return True
-    if _compiled(_NOT_AT_HAND).search(clause):
+    if may[_NOT_AT_HAND] and _compiled(_NOT_AT_HAND).search(clause):
         return True
-    if _compiled(_CONDITION).search(clause) or (not marked and _compiled(_CONDITION).search(sentence)):
+    if may[_CONDITION] and _compiled(_CONDITION).search(clause if marked else sentence):
         return True
-    some = _compiled(TO_SOME).search(sentence)
+    some = may[TO_SOME] and _compiled(TO_SOME).search(sentence)
     if (some and some[0] not in asked.text) or _qualifies(asked, clause):
         return True
-    if _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
+    if " or " in clause and _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
         return True  # `it is or it is not`
-    only = _compiled(r"(?<!\w)not\s(?:only|just|merely|simply)\s(?!.*(?<!\w)(?:but|also)(?!\w))").search(
-        clause
-    )
+    only = "not" in clause and _compiled(_NOT_ONLY).search(clause)
     # What else it is decides how that is meant.
-    return only is not None and sentence.rstrip(" .!*").endswith(clause.rstrip(" .!*"))
+    return bool(only) and sentence.rstrip(" .!*").endswith(clause.rstrip(" .!*"))
 
 
 class _Statement(NamedTuple):
@@ -298,12 +309,16 @@ class _Statement(NamedTuple):
     emphatic: bool
 
 
-def _statement_of(asked: YesNoQuestion, clause: str, concludes: bool, emphatic: bool) -> _Statement:
+def _statement_of(
+    asked: YesNoQuestion, clause: str, concludes: bool, emphatic: bool, may: Gate
+) -> _Statement:
     known = frozenset(asked.words)
     words = signed(clause, known)
     said = [word for word, _ in words]
-    turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} - set(re.findall(r"[^\W_]+", asked.text))
-    negations = [*_compiled(NEGATIVE).finditer(clause)]
+    turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} if may[_TURNS] else set[str]()
+    if turns:
+        turns -= set(re.findall(r"[^\W_]+", asked.text))
+    negations = [*_compiled(NEGATIVE).finditer(clause)] if may[NEGATIVE] else []
     if (
         not asked.english
         and len(negations) == 2
@@ -311,14 +326,15 @@ def _statement_of(asked: YesNoQuestion, clause: str, concludes: bool, emphatic: 
         and "pas" in negations[1][0]
     ):
         del negations[0]  # `ne … pas`
-    then = _compiled(_PAST).search(clause)
+    then = _compiled(_PAST).search(clause) if may[_PAST] else None
     return _Statement(
         clause,
         words,
         said,
         [word for word in said if word in known],
         {word for word in turns if not any(one in known for one, _ in signed(word, known))},
-        _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None,
+        _is_pronoun(asked, clause)
+        or (may[_NEAR_PRONOUN] and _compiled(_NEAR_PRONOUN).search(clause) is not None),
         negations,
         sum(sign < 0 for _, sign in words) % 2 == 1,
         then is not None and _compiled(_PRESENT).match(asked.text) is not None and then[0] not in asked.text,
@@ -471,10 +487,10 @@ def _qualifies(asked: YesNoQuestion, clause: str) -> bool:
     known = frozenset(asked.words)
     return any(
         can_qualify(stem(word[0]))
+        and content(word[0])
         and signed(word[0], known)[0][0] in known
         and names_else(asked, clause, word.end())
         for word in _compiled(r"[^\W\d_]+(?=\s\w)").finditer(clause)
-        if content(word[0])
     )
 
 
@@ -496,7 +512,7 @@ def of_another(asked: YesNoQuestion, clause: str) -> bool:
     if _compiled(_ANYONE).match(asked.text):
         return False
     known = frozenset(asked.words)
-    verb = _compiled(rf"{_FULL_VERB}|{NEGATIVE}").search(clause)  # `'s` may say whose it is
+    verb = _compiled(_VERB_OR_NEGATION).search(clause)  # `'s` may say whose it is
     words = signed(
         _compiled(r"(?<!\w)\w+ly(?!\w)").sub("", clause[: verb.start()] if verb else clause), known
     )

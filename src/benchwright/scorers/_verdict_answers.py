@@ -44,6 +44,7 @@ _REPORTED_WORD = r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(
 
 _JUDGED = 300
 """Characters of a clause that may judge."""
+_LED_BY_MARK = rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})"
 
 
 class _Clause(NamedTuple):
@@ -193,7 +194,9 @@ class AnswerClauses:
         if not (self._concludes or shares(asked, bare) or any(self._may[form] for form in FORMS)):
             return
         after = self._text[one.at + clause.end :][:200]
-        restated = restates(asked, bare, one.text, self._concludes, self._concludes or at_an_end, after)
+        restated = restates(
+            asked, bare, one.text, self._concludes, self._concludes or at_an_end, self._may, after
+        )
         if restated is not None:
             own = leans(asked, bare)
             if clause.turned and any(
@@ -216,6 +219,6 @@ def _clauses(sentence: str) -> Iterator[_Clause]:
         at = sentence.find(text, end)
         end = at + len(text)
         lead = compiled(LEAD).match(text)
-        marked = lead is not None and compiled(rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})").match(text) is not None
+        marked = lead is not None and compiled(_LED_BY_MARK).match(text) is not None
         turned = lead is not None and compiled(CONTRAST).search(lead[0]) is not None
         yield _Clause(at, end, text, text[lead.end() :] if lead else text, marked, turned)

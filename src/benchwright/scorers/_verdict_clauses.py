@@ -14,6 +14,7 @@ from typing import NamedTuple
 from benchwright.scorers._asked import YesNoQuestion, content, signed
 from benchwright.scorers._restated import TO_SOME, names_else, restates
 from benchwright.scorers._stems import places
+from benchwright.scorers._triggers import Gate
 from benchwright.scorers._verdict_phrases import (
     compiled,
     is_asked,
@@ -21,7 +22,7 @@ from benchwright.scorers._verdict_phrases import (
     is_negated,
     is_remark,
     is_truth,
-    phrase_pattern,
+    phrased,
     phrases,
     whole_verdict,
 )
@@ -65,6 +66,14 @@ from benchwright.scorers._verdict_words import (
     TRUE_WORDS,
     UNCLEAR,
 )
+
+_CONTRASTS = rf"(?<!\w){CONTRAST}"
+_CONCLUDING = rf"(?:^|[,:;]\s|\s)(?:and\s)?{MARKED}[,:]?\s(?:[^.;!?\n]{{0,30}}\s)?$"
+_HEDGED = rf"(?:{HEDGES}[,:…]*\s){{0,4}}"
+_SUBJECT_AND_VERB = rf"(?P<subject>[^.,;:!?]{{2,60}})\s(?P<aux>{AUX})(?P<not>n't|\snot)?(?=\s?[.,;:!]|$)"
+_SUBJECT_JUDGED = rf"^(?P<subject>[^.;!?\n]{{1,120}}?)\s(?:is|are|was|were)(?P<not>\snot|n't)?\s{ADVERBS}(?:itself\s)?(?:(?P<good>{SUPPORTS}|fine(?!\w)|acceptable(?!\w)|okay(?!\w)|ok(?!\w)|grammatical)|(?P<bad>{DISPUTES}|off(?!\w)|ungrammatical))"
+_NO_LABEL = rf"(?<!\w)(?:{AUX}|cannot|never|i|you|it|they|we|he|she|more)(?!\w)|n't"
+_JUDGING_LABEL = rf"(?P<not>not\s)?(?:{ADVERBS})(?:(?P<yes>{SUPPORTS}|support(?:s|ed)|entail(?:s|ment|ed)?|follows?)|(?P<no>{DISPUTES}|neutral|contradict(?:s|ion|ed)?|not\senough\sinfo(?:rmation)?|unsupported))"
 
 
 class Kind(IntEnum):
@@ -173,7 +182,7 @@ def whole_sentences(sentences: list[Sentence]) -> list[SpottedVerdict]:
 
 def opening(text: str) -> list[SpottedVerdict]:
     """A verdict in other words that opens the reply: `Indeed, she won it twice.`; they count if nothing else does."""
-    found = compiled(rf"{phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s(?!(?:no|false)(?!\w))[^\d.])").match(text)
+    found = phrased(r"(?=\s?[,;–—]\s|\s?:\s(?!(?:no|false)(?!\w))[^\d.])").match(text)
     if found is None or compiled(SPEAKS_OF_ELSE).match(text, found.end()) or found["phrase"] in OPENS_NOTHING:
         return []
     if compiled(r"(?<!\w)(?:but|however|aber|mais|pero|ma|mas|но)(?!\w)").search(text, 0, 200):
@@ -216,9 +225,9 @@ def placed(found: SpottedVerdict, sentences: list[Sentence], asked: YesNoQuestio
     if label and any(sign < 0 for _, sign in signed(label[1], frozenset(asked.words))):
         return None  # `Negative: no`
     before = compiled(r"(?:contrary\sto|unlike|despite|regardless\sof)\s[^,;]{1,80},\s").sub("", before)
-    if compiled(REPORTED).search(before) and not compiled(rf"(?<!\w){CONTRAST}").search(before):
+    if compiled(REPORTED).search(before) and not compiled(_CONTRASTS).search(before):
         return None
-    if compiled(rf"(?:^|[,:;]\s|\s)(?:and\s)?{MARKED}[,:]?\s(?:[^.;!?\n]{{0,30}}\s)?$").search(before):
+    if compiled(_CONCLUDING).search(before):
         return found._replace(concludes=True)
     if compiled(CORRECTS).fullmatch(before):
         return found._replace(concludes=True)
@@ -258,11 +267,11 @@ def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool)
     if not (opens or last):
         return None
     text = one.text.lstrip(" *#>-–—|→()[]")
-    lead = compiled(rf"(?:{HEDGES}[,:…]*\s){{0,4}}").match(text)
+    lead = compiled(_HEDGED).match(text)
     begin = lead.end() if lead else 0
     kind = Kind.OPENS if opens and one.at == 0 else Kind.SAID
     for at in {begin, 0}:
-        word = compiled(rf"{phrase_pattern()}(?!\w|'|-\w)").match(text, at)
+        word = phrased(r"(?!\w|'|-\w)").match(text, at)
         if (
             word
             and compiled(NOT_A_NOUN).match(text, word.end())
@@ -320,9 +329,7 @@ def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool)
 
 def _ellipsis(text: str, begin: int, asked: YesNoQuestion) -> re.Match[str] | None:
     """`Male seahorses do.`: the subject of the question with its verb."""
-    found = compiled(
-        rf"(?P<subject>[^.,;:!?]{{2,60}})\s(?P<aux>{AUX})(?P<not>n't|\snot)?(?=\s?[.,;:!]|$)"
-    ).match(text, begin)
+    found = compiled(_SUBJECT_AND_VERB).match(text, begin)
     subject = content(found["subject"]) if found else ()
     if found and compiled(r"(?<!\w)(?:only|some|most|many|few|not|no|none|almost|just)(?!\w)").search(
         found["subject"]
@@ -400,9 +407,7 @@ def _truth_of_subject(clause: str, asked: YesNoQuestion) -> bool | None:
         r"(?:is|are|was|were)\s.*(?:true|correct|right|accurate|valid|acceptable|grammatical|false|wrong|incorrect|inaccurate|mistaken|justified|sound)(?:\s\w+)?$"
     ).match(asked.text):
         return None
-    found = compiled(
-        rf"^(?P<subject>[^.;!?\n]{{1,120}}?)\s(?:is|are|was|were)(?P<not>\snot|n't)?\s{ADVERBS}(?:itself\s)?(?:(?P<good>{SUPPORTS}|fine(?!\w)|acceptable(?!\w)|okay(?!\w)|ok(?!\w)|grammatical)|(?P<bad>{DISPUTES}|off(?!\w)|ungrammatical))"
-    ).match(clause[:300])
+    found = compiled(_SUBJECT_JUDGED).match(clause[:300])
     if found is None or " that " in found["subject"]:
         return None
     if not set(content(found["subject"])) & set(content(asked.text)) and not compiled(
@@ -421,13 +426,11 @@ def label_of(text: str, asked: YesNoQuestion, *, heads: bool = False) -> bool | 
         not bare
         or len(bare.split()) > 4
         or compiled(r"(?:yes|no)[,;:]").match(bare)
-        or compiled(rf"(?<!\w)(?:{AUX}|cannot|never|i|you|it|they|we|he|she|more)(?!\w)|n't").search(bare)
+        or compiled(_NO_LABEL).search(bare)
     ):
         return None
     if asked.supports or (asked.judges and asked.sign > 0):
-        found = compiled(
-            rf"(?P<not>not\s)?(?:{ADVERBS})(?:(?P<yes>{SUPPORTS}|support(?:s|ed)|entail(?:s|ment|ed)?|follows?)|(?P<no>{DISPUTES}|neutral|contradict(?:s|ion|ed)?|not\senough\sinfo(?:rmation)?|unsupported))"
-        ).fullmatch(bare)
+        found = compiled(_JUDGING_LABEL).fullmatch(bare)
         if found:
             return (found["yes"] is not None) != (found["not"] is not None)
     words = signed(bare, frozenset(asked.words))
@@ -436,5 +439,6 @@ def label_of(text: str, asked: YesNoQuestion, *, heads: bool = False) -> bool | 
         if heads or not any(word == last for word, _ in words):
             return None  # a heading, or the subject of the question
     if any(word in asked.words for word, _ in words) and bare not in ("yes", "no"):
-        return restates(asked, f"it is {bare}", f"it is {bare}", True, True)
+        clause = f"it is {bare}"
+        return restates(asked, clause, clause, True, True, Gate(clause))
     return None

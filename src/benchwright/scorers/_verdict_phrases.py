@@ -13,6 +13,8 @@ from benchwright.scorers._verdict_words import (
     YES,
 )
 
+_TRUTH = rf"[\W_]*(?:not\s)?(?:{'|'.join(sorted(JUDGING))})[\W_]*"
+
 
 def whole_verdict(text: str) -> bool | None:
     if len(text) > 40:
@@ -27,7 +29,7 @@ def whole_verdict(text: str) -> bool | None:
 
 def is_truth(text: str) -> bool:
     """Whether a verdict judges what was said, and not the question: `Correct.`"""
-    return compiled(rf"[\W_]*(?:not\s)?(?:{'|'.join(sorted(JUDGING))})[\W_]*").fullmatch(text) is not None
+    return compiled(_TRUTH).fullmatch(text) is not None
 
 
 def is_negated(found: re.Match[str]) -> bool:
@@ -61,9 +63,10 @@ def phrases() -> dict[str, bool]:
 
 
 @cache
-def phrase_pattern() -> str:
+def phrased(after: str, before: str = "") -> re.Pattern[str]:
+    """Matches one of the phrases between what must stand before and after it."""
     known = sorted(map(re.escape, phrases()), key=len, reverse=True)
-    return f"(?P<phrase>{'|'.join(known)})"
+    return re.compile(rf"{before}(?P<phrase>{'|'.join(known)}){after}")
 
 
 @cache

@@ -33,7 +33,7 @@ from benchwright.scorers._verdict_phrases import (
     is_negated,
     is_remark,
     is_truth,
-    phrase_pattern,
+    phrased,
     phrases,
     whole_verdict,
 )
@@ -63,6 +63,10 @@ from benchwright.scorers._verdict_words import (
     STATED_STEMS,
     TAKES_BACK,
 )
+
+_OPTION = rf"(?:(?:{LABELLED}|(?:the\s)?(?:correct\s|right\s|best\s)?(?:option|choice|answer)\s?(?:is|:|=)?\s?)?\(?(?P<option>[a-d0-9])\)?\.?)"
+_CONTRASTS = rf"(?<!\w){CONTRAST}"
+_LABELLED_LINE = rf"(?:(?m:^)|(?<=[.!?]\s)){LABELLED}(?P<label>[^.,;!\n]{{1,60}})"
 
 
 def read_verdict(reply: str, question: str = "") -> bool | None:
@@ -289,9 +293,7 @@ def _marked_line(text: str, asked: YesNoQuestion) -> bool | None:
     if sign:
         return sign["mark"] in "✅✔☑✓"
     if asked.options:
-        option = compiled(
-            rf"(?:(?:{LABELLED}|(?:the\s)?(?:correct\s|right\s|best\s)?(?:option|choice|answer)\s?(?:is|:|=)?\s?)?\(?(?P<option>[a-d0-9])\)?\.?)"
-        ).fullmatch(last)
+        option = compiled(_OPTION).fullmatch(last)
         if option:
             return dict(asked.options).get(option["option"])
     bare = last.lstrip("→-=>•* ").rstrip(". ")
@@ -315,7 +317,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
             continue
         begin = max(text.rfind(mark, max(0, cue.start() - 200), cue.start()) for mark in ".;!?\n") + 1
         lead = text[begin : cue.end()]
-        if compiled(REPORTED).search(lead) and not compiled(rf"(?<!\w){CONTRAST}").search(lead):
+        if compiled(REPORTED).search(lead) and not compiled(_CONTRASTS).search(lead):
             continue
         found = _after_statement(text, cue.end(), heading="\n" in cue[0])
         if found is not None and compiled(r"(?:n't|cannot\sbe|anything\sbut)\s?$").search(cue[0]):
@@ -331,13 +333,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
         if found is not None:
             return (cue.end(), found), False
     if asked is not None and gate_of(text)[LABELLED]:
-        for cue in reversed(
-            [
-                *compiled(rf"(?:(?m:^)|(?<=[.!?]\s)){LABELLED}(?P<label>[^.,;!\n]{{1,60}})").finditer(
-                    text, max(0, len(text) - 4_000)
-                )
-            ]
-        ):
+        for cue in reversed([*compiled(_LABELLED_LINE).finditer(text, max(0, len(text) - 4_000))]):
             found = label_of(cue["label"], asked)
             if found is not None:
                 return (cue.end(), found), False
@@ -346,7 +342,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
 
 def _after_statement(text: str, at: int, *, heading: bool) -> bool | None:
     """What is stated at `at`: a verdict, or `not` and a verdict; below a heading a word before a noun is none: `Yes men are bad.`"""
-    found = compiled(rf"(?P<not>not\s|nicht\s|pas\s)?(?:{phrase_pattern()})(?!\w|-\w|'t)").match(text, at)
+    found = phrased(r"(?!\w|-\w|'t)", r"(?P<not>not\s|nicht\s|pas\s)?").match(text, at)
     if found is None:
         return None
     if compiled(EITHER).match(text, at):

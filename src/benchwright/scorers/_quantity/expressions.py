@@ -83,6 +83,7 @@ _KINDS_OF_UNITS = (
     r"million(?:s|en)?|thousand|tausend|mille|mil|hundred",
 )
 _UNIT = "|".join(_KINDS_OF_UNITS)
+_UNIT_AFTER = rf"\s?({_UNIT})(?!\w)"
 _LINKS = (
     ("power", r"\s?(?:\^|\*\*)\s?\(?[-+]?"),
     ("times", r"\s?[×*x]\s?|\s(?:times|mal|fois)\s"),
@@ -244,10 +245,10 @@ class Expressions:
 
     def _is_one_kind(self, gap: str, end: int) -> bool:
         """Whether the unit at the beginning of a gap and the one at `end`, if there is one, can make one quantity."""
-        second = caseless(rf"\s?({_UNIT})(?!\w)").match(self._small, end)
+        second = caseless(_UNIT_AFTER).match(self._small, end)
         if second is None:
             return True
-        first = caseless(rf"\s?({_UNIT})(?!\w)").match(gap)
+        first = caseless(_UNIT_AFTER).match(gap)
         return first is None or any(
             caseless(kind).fullmatch(first[1]) and caseless(kind).fullmatch(second[1])
             for kind in _KINDS_OF_UNITS

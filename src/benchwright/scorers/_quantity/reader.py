@@ -112,6 +112,7 @@ _PICKED = r"(?<!\w)(?:pick|choose|choosing|picking|name|give|single|any|no|this|
 """Before `one` that stands for a thing."""
 _ONE_OF = r"\s(?:of|can|could|who|that|which|way|might|must|should|day|another|such|thing|more)(?!\w)"
 _BOLD = r"\*\*([^*\n]{1,80})\*\*"
+_CONCLUDES_FIRST = rf"\s*(?:{CONCLUSION})"
 
 
 def read_number(text: str, mark: Mark | None = None) -> ReadNumber:
@@ -578,7 +579,7 @@ class _Reader:
         if text.endswith((".*", "!*", ")*", "._", "!_", ")_")):
             text = text.rstrip("*_")  # it ends in italics
         if self._passage.repeats(last.start):
-            return not caseless(rf"\s*(?:{CONCLUSION})").match(
+            return not caseless(_CONCLUDES_FIRST).match(
                 self._text, self._passage.sentence_start(last.start), len(text)
             )
         if last.end >= len(text):

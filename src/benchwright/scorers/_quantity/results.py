@@ -125,6 +125,13 @@ _WHY_NOT = (
     r"(?<!\w)(?:(?:would|could|can|will)\s(?:\w+\s)?(?:only|just|not|leave)|wouldn't|couldn't|can't|won't|only|(?:not|n't)\senough|too\s(?:few|many|little|much|small)|(?:is|are)\sleft)(?!\w)"
 )
 """Between a number that is needed and why fewer or more would not do: `3 buses: two would carry only 96 of the 110`."""
+_AND_OR_COMMA = rf"{_AND}|^,"
+_CONCLUSION_BEFORE = rf"(?:{CONCLUSION})[,:]?\s[$€£]?$"
+_LINKED = rf"{_AND}|[,:;(–—]|(?<!\w)(?:which|that|qui|que|die|das)(?!\w)"
+_NO_SUBJECT = rf"{_AND}|{_REASON}|(?<!\w)(?:which|that|if|when|after|while|as)(?!\w)"
+_SAID_TO_BE = rf"(?:{_IS}|\s(?:will|would)\sbe\s)$"
+_TOTAL_DIRECTLY = rf"\s(?:{_TOTAL})(?!\w)"
+_AND_OR_BREAK = rf"{_AND}|[:(]"
 
 
 class Results:
@@ -283,7 +290,7 @@ class Results:
         between = self._passage.gap(inside, at)
         return (
             caseless(_ASSIGNED).search(between) is not None
-            and caseless(rf"{_AND}|^,").search(between) is not None
+            and caseless(_AND_OR_COMMA).search(between) is not None
             and not caseless(CONCLUSION).search(between)
             and _key(inside[at]) != _key(inside[at - 1])
             and self._passage.search(_ASSIGNED, max(0, inside[at - 1].start - 8), inside[at - 1].start)
@@ -317,24 +324,18 @@ class Results:
         """Whether a number is what a sentence says about the one before it, which is its subject: `so 20 boxes weigh 350 kg`."""
         between = self._passage.gap(inside, at)
         first = inside[at - 1].start
-        leads = caseless(rf"(?:{CONCLUSION})[,:]?\s[$€£]?$").search(self._text, max(0, first - 24), first)
+        leads = caseless(_CONCLUSION_BEFORE).search(self._text, max(0, first - 24), first)
         if leads and self.is_subject(inside, at - 1):
             return True
         return self.pointed_at(inside[at]) and (
-            caseless(_SAYS).search(between) is not None
-            and caseless(rf"{_AND}|[,:;(–—]|(?<!\w)(?:which|that|qui|que|die|das)(?!\w)").search(between)
-            is None
+            caseless(_SAYS).search(between) is not None and caseless(_LINKED).search(between) is None
         )
 
     def is_subject(self, inside: list[Expression], at: int) -> bool:
         """Whether something is said about a number and what it counts, which the next number gives."""
         between = self._passage.gap(inside, at + 1)
         return (
-            caseless(_VERB).fullmatch(between) is not None
-            and caseless(rf"{_AND}|{_REASON}|(?<!\w)(?:which|that|if|when|after|while|as)(?!\w)").search(
-                between
-            )
-            is None
+            caseless(_VERB).fullmatch(between) is not None and caseless(_NO_SUBJECT).search(between) is None
         )
 
     def _explain(self, inside: list[Expression], at: int) -> bool:
@@ -389,7 +390,7 @@ class Results:
         before = self._text[max(begin, at - 60) : at]
         if caseless(CONCLUSION).search(before) or caseless(_RESULT).search(before):
             return True
-        return None if caseless(rf"(?:{_IS}|\s(?:will|would)\sbe\s)$").search(before) else False
+        return None if caseless(_SAID_TO_BE).search(before) else False
 
     def is_premised(self, begin: int) -> bool:
         """Whether a sentence begins with what its result depends on: `with 4 boxes`."""
@@ -428,7 +429,7 @@ class Results:
             return True  # `subtract 4: 32 tiles`
         if not caseless(_TOTAL_AFTER).match(self._text, one.end, one.end + 80):
             return False
-        direct = caseless(rf"\s(?:{_TOTAL})(?!\w)").match(self._text, one.end)
+        direct = caseless(_TOTAL_DIRECTLY).match(self._text, one.end)
         if not at or direct is not None:
             return True
         # Of `5 red, 7 blue in total` the 7 is one of two; `5 red and 7 blue, 12 balls in total` goes on after the list.
@@ -466,7 +467,7 @@ class Results:
         """Whether a number is what the next one depends on."""
         one = inside[at]
         return self._passage.search(_WITH, max(0, one.start - 12), one.start) is not None and not caseless(
-            rf"{_AND}|[:(]"
+            _AND_OR_BREAK
         ).search(self._passage.gap(inside, at + 1))
 
     def _claimed(self, inside: list[Expression]) -> list[Expression]:
