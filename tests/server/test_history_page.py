@@ -57,6 +57,15 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run(4, temperature=0.5, template="Say: {question}", evaluator="exact_match")
         run(4, temperature=0.5, template="Say: {question}")
         benchwright.bless(2, name="main")
+        for least in (
+            0.2,
+            0.9,
+            0.2,
+            0.75,
+        ):  # the third verdict is there already, the fourth is of the same policy as the second
+            policy = Path("strict.toml" if least > 0.5 else "<b>\u202eeasy.toml")
+            policy.write_text(f'[[threshold]]\nmetric = "normalised_exact"\nmin = {least}\nbound = "lower"\n')
+            benchwright.gate(2, policy=policy)
     with open_store(Workspace(place)) as store:
         store.finish_run(
             store.create_run(name="q", target="q", manifest={}).id, "failed", summary=None, error="x"
@@ -116,6 +125,26 @@ def test_a_history_breaks_where_compare_refuses(changed: Path) -> None:
         assert (value["name"], value["value"], value["n"]) == (found["metric"], 0.75, ROWS)
 
 
+def test_a_history_has_the_verdicts_of_gates_each_once(changed: Path) -> None:
+    with serving(Workspace(changed), acts=benchwright.runs) as (address, _):
+        runs = asked(address, name="q")[1]["runs"]
+    assert [len(each["gates"]) for each in runs] == [0, 2, *[0] * 7]
+    easy, strict = runs[1]["gates"]
+    assert (easy["verdict"], strict["verdict"], strict["policy"]) == ("GO", "INCONCLUSIVE", "strict.toml")
+    assert {*strict} == {"verdict", "policy", "baseline", "created_at"}
+    with open_store(Workspace(changed)) as store:
+        judged = [event.message for event in store.events(2) if event.kind == "run.judged"]
+    assert [message.partition(" by ")[0] for message in judged] == ["GO", "NO-GO", "INCONCLUSIVE"]
+
+
+def test_a_store_that_cannot_be_written_keeps_no_verdict(
+    changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = {"threshold": [{"metric": "normalised_exact", "min": 0.3, "bound": "lower"}]}
+    monkeypatch.setattr("benchwright.store._drivers.sqlite_file.SqliteFile.writable", lambda self: False)
+    assert benchwright.gate(2, policy=rule, workspace=changed).verdict == "GO"
+
+
 def test_older_runs_are_on_the_next_page_and_compared_with_those_before_it(changed: Path) -> None:
     with serving(Workspace(changed), acts=benchwright.runs) as (address, _):
         whole = asked(address, name="q")[1]["runs"]
@@ -173,6 +202,7 @@ def test_the_page_draws_every_run_and_every_break(changed: Path, tab: Callable[.
         page.wait_for_selector("table.history")
         places = holds(page, document)
         assert {"name", "runs.5.headline.value", "runs.3.breaks.0", "runs.0.headline.ci_low"} <= places
+        assert ("runs.1.gates.0.policy" in places) == (name == "q")
         assert page.locator("tr.break").count() == document["breaks"]
         divided = [
             each["breaks"] or any(change["path"] == "$.model" for change in each["changes"])

@@ -39,6 +39,8 @@ class HistoryRun(Struct, frozen=True, kw_only=True):
     """The model and the settings that differ from the run before it: `path`, `run_a` (before), `run_b`."""
     baselines: list[str]
     """The names of baselines that it is."""
+    gates: list[dict[str, Any]]
+    """The verdicts that gates gave to it, the last of each policy and baseline: `verdict`, `policy`, `baseline`, `created_at`."""
 
 
 class History(Struct, frozen=True):
@@ -74,7 +76,8 @@ class History(Struct, frozen=True):
             if run.kind not in last:
                 last[run.kind] = _with_result(store, run)
             before = last[run.kind] if _has_result(run) else None
-            runs.append(_of(run, before, harmless, blessed.get(title_of(run), [])))
+            gates = cls.verdicts(store, run.id) if run.kind in RUN_KINDS and RUN_KINDS[run.kind].judge else []
+            runs.append(_of(run, before, harmless, blessed.get(title_of(run), []), gates))
             if _has_result(run):
                 last[run.kind] = run
         metrics = [
@@ -88,9 +91,23 @@ class History(Struct, frozen=True):
             shown[0].id if len(found) > limit else None,
         )
 
+    @staticmethod
+    def verdicts(store: Store, run_id: int) -> list[dict[str, Any]]:
+        """The verdicts that gates gave to a run, the last of each policy and baseline."""
+        found: dict[tuple[Any, Any], dict[str, Any]] = {}
+        for event in store.events(run_id):
+            if event.kind == "run.judged" and isinstance(event.data, dict):
+                told = {name: event.data.get(name) for name in ("verdict", "policy", "baseline")}
+                found[told["policy"], told["baseline"]] = {**told, "created_at": rfc3339(event.created_at)}
+        return list(found.values())
+
 
 def _of(
-    run: RunRecord, before: RunRecord | None, harmless: Collection[str], baselines: list[str]
+    run: RunRecord,
+    before: RunRecord | None,
+    harmless: Collection[str],
+    baselines: list[str],
+    gates: list[dict[str, Any]],
 ) -> HistoryRun:
     view = view_of(run)
     headline: Any = view.to_json()["headline"]
@@ -106,6 +123,7 @@ def _of(
         breaks=[] if before is None else list(RUN_KINDS[run.kind].breaks(before, run)),
         changes=[] if before is None else list(_changes(before, run, harmless)),
         baselines=baselines,
+        gates=gates,
     )
 
 

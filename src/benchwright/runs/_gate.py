@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from benchwright.config import keywords_in_errors
 from benchwright.core import (
     BenchwrightError,
+    JsonObject,
     NotFoundError,
     RunKind,
     RunSummary,
@@ -26,6 +27,7 @@ from benchwright.results import (
     Baselines,
     Blessed,
     FoundRun,
+    History,
     Policy,
     RunResult,
     Verdict,
@@ -73,7 +75,23 @@ def gate(
                 f"run {found.run.id} is {kind_title(found.run.kind)}, which has no gate. Gates judge benchmarks and load tests"
             )
         other = _baseline(store, found.run, baseline, place, rules)
-        return judge(rules, found, other, harmless_settings(), accept_cached)
+        verdict = judge(rules, found, other, harmless_settings(), accept_cached)
+        if store is not None and found.run.id > 0:
+            _record(store, verdict)
+        return verdict
+
+
+def _record(store: Store, verdict: Verdict) -> None:
+    """Record the verdict with its run, for the run's history, unless the same one is there already. A store that cannot be written keeps
+    none."""
+    told: JsonObject = {
+        "verdict": str(verdict.verdict), "policy": verdict.policy, "baseline": verdict.baseline,
+    }  # fmt: skip
+    given = History.verdicts(store, verdict.run_id)
+    if any(each.items() >= told.items() for each in given):
+        return
+    with suppress(BenchwrightError):
+        store.relabel_run(verdict.run_id, verdict=told)
 
 
 @keywords_in_errors

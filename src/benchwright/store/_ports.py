@@ -61,8 +61,16 @@ class RunStore(Protocol):
     ) -> None:  # fmt: skip
         """Replace what is given, and add an event, given as its kind and its message."""
 
-    def relabel_run(self, run_id: int, *, name: str | None = None, tags: JsonObject | None = None) -> None:
-        """Give a run another name or other tags, whoever owns it. An event `run.renamed` has the name before, `from`."""
+    def relabel_run(
+        self,
+        run_id: int,
+        *,
+        name: str | None = None,
+        tags: JsonObject | None = None,
+        verdict: JsonObject | None = None,
+    ) -> None:
+        """Give a run another name, other tags or the verdict of a gate, whoever owns it. An event `run.renamed` has the name before, `from`;
+        `run.judged` has the `verdict`, the `policy` and the `baseline`."""
 
     def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
         """Record the time and the figures of a run that has ended. It stays `running`, and this process's, until its files

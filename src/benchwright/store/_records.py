@@ -222,7 +222,7 @@ class Event(Struct, frozen=True):
     """An event of a run."""
 
     kind: str
-    """`run.started`, `run.resumed`, `run.changed`, `run.stopped`, `run.finished`, `warning`; of workflows also `run.completed`,
+    """`run.started`, `run.resumed`, `run.changed`, `run.stopped`, `run.finished`, `run.judged`, `warning`; of workflows also `run.completed`,
     `run.failed`, `run.interrupted`, `step.started`, `step.completed`, `step.failed`, `step.interrupted`, and the user's
     kinds."""
     message: str

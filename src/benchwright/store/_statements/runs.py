@@ -228,8 +228,15 @@ class Runs(RunLists):
             if event is not None:
                 self._event(run_id, *event)
 
-    def relabel_run(self, run_id: int, *, name: str | None = None, tags: JsonObject | None = None) -> None:
-        """Give a run, whoever owns it, another name or other tags, and record what it was called before."""
+    def relabel_run(
+        self,
+        run_id: int,
+        *,
+        name: str | None = None,
+        tags: JsonObject | None = None,
+        verdict: JsonObject | None = None,
+    ) -> None:
+        """Give a run, whoever owns it, another name, other tags or the verdict of a gate, and record what it was called before."""
         with self._transaction() as connection:
             before = self._recorded_run(run_id).name
             if tags is not None:
@@ -239,6 +246,8 @@ class Runs(RunLists):
             if name is not None:
                 connection.execute("UPDATE runs SET name = ? WHERE id = ?", (storable(name), run_id))
                 self._event(run_id, "run.renamed", f"from {before} to {name}", {"from": before, "to": name})
+            if verdict is not None:
+                self._event(run_id, "run.judged", f"{verdict['verdict']} by {verdict['policy']}", verdict)
 
     def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
         """Record the end and the figures of a run that this store owns, without its status and without releasing it."""

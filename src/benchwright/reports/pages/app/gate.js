@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { at, h, name, notes, quoted, section } from "./dom.js";
 import { count, general, score } from "./figures.js";
 
-const STYLES = { GO: ["ok", "✓"], "NO-GO": ["bad", "✗"], INCONCLUSIVE: ["warn", "?"] };
+/** The style and the sign of each verdict. @type {Record<string, [string, string]>} */
+export const STYLES = { GO: ["ok", "✓"], "NO-GO": ["bad", "✗"], INCONCLUSIVE: ["warn", "?"] };
 const ORDER = ["NO-GO", "INCONCLUSIVE", "GO"];
 const SAYS = { GO: "The run meets every rule.", "NO-GO": "The run breaks a rule.", INCONCLUSIVE: "The run does not decide every rule." };
 

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { axisFor, chart } from "./charts.js";
 import { at, decoded, figure, h, name, scrolls } from "./dom.js";
 import { count, plural, score } from "./figures.js";
+import { STYLES } from "./gate.js";
 import { isLive, watch } from "./live.js";
 import { pageOf } from "./of_run.js";
 import { historyOf } from "./runs.js";
@@ -12,7 +13,7 @@ import { empty } from "./states.js";
 /** @typedef {{ text: string, name: string, value: number, ci_low: number | null, ci_high: number | null, n: number }} Score */
 /** @typedef {Score | { text: string, name?: undefined, value?: undefined }} Headline that of a load test or a workflow is only a text */
 /** @typedef {{ run_id: number, kind: string, model: string, status: string, created_at: string, comparable: boolean | null, headline: Headline | null,
- *  before: number | null, breaks: string[], changes: { path: string, run_a?: any, run_b?: any }[], baselines: string[] }} HistoryRun */
+ *  before: number | null, breaks: string[], changes: { path: string, run_a?: any, run_b?: any }[], baselines: string[], gates: { verdict: string, policy: string, baseline: string | null, created_at: string }[] }} HistoryRun */
 /** @typedef {{ name: string, metric: string | null, runs: HistoryRun[], breaks: number, next: number | null }} History as GET /history answers */
 
 const MOST_CHANGES = 5, LONGEST = 40;
@@ -52,13 +53,14 @@ export function picture(found) {
     const { points, labels, intervals } = series.get(key), { value, ci_low: low, ci_high: high } = headline;
     points.push([place, value]);
     intervals.push(low === null || high === null ? null : [low, high]);
-    labels.push(`${models.length > 1 ? letter(number) : ""}${run.baselines.length ? " ★" : ""}`.trim());
+    labels.push(`${models.length > 1 ? letter(number) : ""}${run.baselines.length ? " ★" : ""}${run.gates.map(({ verdict: word }) => ` ${STYLES[word]?.[1] ?? ""}`).join("")}`.trim());
   });
   const values = shown.flatMap((run) => { const head = drawn(found, run); return head === null ? [] : [head.value, head.ci_low, head.ci_high]; }).filter((each) => each !== null);
   const notes = [
     models.length === 1 ? `All runs are of ${models[0] || "no model"}.` : "", "Vertical bars are 95 % intervals.", found.breaks ? "Dashed lines are breaks: figures on either side of one cannot be compared." : "",
     runs.some((run) => ofOtherModel(run) && !run.breaks.length) ? "Lines that say “other model” divide models on the same data, which can be compared." : "",
     shown.some(({ baselines }) => baselines.length) ? "★ is a baseline." : "",
+    ...Object.entries(STYLES).map(([word, [, sign]]) => (shown.some(({ gates }) => gates.some(({ verdict: each }) => each === word)) ? `${sign} is ${word} of a gate.` : "")),
     shown.length < runs.length ? `${plural(runs.length - shown.length, "run")} without a figure of ${found.metric} ${runs.length - shown.length === 1 ? "is" : "are"} left out.` : "",
   ];
   return h("div", { class: "charts one" }, chart({
@@ -102,7 +104,9 @@ function row(run, place) {
     h("td", {}, h("a", { href: pageOf({ kind: run.kind, id: run.run_id }) }, figure(json("run_id"), String(run.run_id))),
       run.status === "completed" ? null : h("div", {}, figure(json("status"), run.status, `status-${run.status}`)),
       run.comparable === false ? h("div", { class: "warn" }, "not comparable") : null,
-      ...run.baselines.map((label, number) => h("div", { class: "dim" }, "★ baseline ", name(json("baselines", number), label)))),
+      ...run.baselines.map((label, number) => h("div", { class: "dim" }, "★ baseline ", name(json("baselines", number), label))),
+      ...run.gates.map((gate, number) => h("div", { title: `${gate.created_at.slice(0, 16).replace("T", " ")} UTC${gate.baseline ? `, against ${gate.baseline}` : ""}` },
+        h("b", { class: `${STYLES[gate.verdict]?.[0]}-text` }, STYLES[gate.verdict]?.[1], " ", figure(json("gates", number, "verdict"), gate.verdict)), " by ", name(json("gates", number, "policy"), gate.policy)))),
     h("td", { class: "metric-name" }, run.model ? name(json("model"), run.model) : "–"), ...numbers,
     h("td", { class: "when" }, h("span", { title: run.created_at }, run.created_at.slice(0, 16).replace("T", " "))),
     h("td", {}, ...changed(run)))];
