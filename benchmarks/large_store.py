@@ -29,6 +29,7 @@ def make(place: Path, samples: int = SAMPLES, runs: int = RUNS) -> None:
     with open_store(workspace) as store:
         for count in (samples, samples // 10, samples // 10):
             asyncio.run(_record(store, count))
+        store.index_samples()  # as a run of many samples does at its end
         dice = Random(0)
         for _ in range(runs - 3):
             _record_brief(store, dice)

@@ -1,8 +1,9 @@
-"""The limits of the pages: what the server takes for each on 1,000,000 samples and 2,000 runs.
+"""The limits of the pages: what the server and a browser take for each on 1,000,000 samples and 2,000 runs.
 
 `python -m benchmarks.pages [--store FOLDER] [--samples N] [--runs N]` makes a store (or uses one that `benchmarks.large_store` made),
 starts `benchwright serve` and a bare Starlette route that answers with the same bytes, and prints limit, measured time, CPU time of the
-server, the bare route, and the load of the machine. It takes about two minutes, most of them to make the store and to start.
+server, the bare route, and the load of the machine. Then it opens the pages in Chromium and watches runs of 10,000 rows (see
+`benchmarks.open_pages`), unless `--no-browser` is given. It takes about five minutes.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import open_pages
 from benchmarks.large_store import RUNS, SAMPLES, make
 
 _REPEATS = 5
-_READERS = 50
 _READ_FOR_S = 10.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -51,6 +52,7 @@ def pages(samples: int) -> list[Page]:
         Page("samples by latency", "/api/runs/1/samples?limit=50&sort=latency_s&descending=true", 300),
         Page("wrong samples by f1", "/api/runs/1/samples?limit=50&sort=metric:f1&verdict=wrong", 300),
         Page("samples with f1 between 0.5 and 0.51", "/api/runs/1/samples?limit=50&metric=f1&above=0.5&below=0.51", 300),
+        Page("labelled samples", "/api/runs/1/samples?limit=50&labelled=any", 300),
         Page("text that no sample has", "/api/runs/1/samples?limit=50&text=nowhere", 500),
         Page("search over all runs", "/api/search?q=nowhere", 500),
         Page("a sample", f"/api/runs/1/samples/{samples // 2}/0", 300),
@@ -67,8 +69,9 @@ def pages(samples: int) -> list[Page]:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, url: str, token: str, pid: int) -> None:
-        self._host, self._token, self.pid = url.removeprefix("http://"), token, pid
+    def __init__(self, url: str, token: str, pid: int, open_url: str = "") -> None:
+        self.url, self.token, self.pid, self.open_url = url, token, pid, open_url
+        self._host = url.removeprefix("http://")
         self._connection = self.connect()
 
     def connect(self) -> http.client.HTTPConnection:
@@ -78,7 +81,7 @@ class Server:
     def get(self, path: str, connection: http.client.HTTPConnection | None = None) -> bytes:
         """The body of an answer."""
         using = connection or self._connection
-        using.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
+        using.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
         answer = using.getresponse()
         body = answer.read()
         if answer.status != 200:
@@ -94,7 +97,7 @@ class Server:
     def watch(self, ready: Callable[[], object], until: threading.Event) -> None:
         """Read live updates, as an open page does."""
         connection = self.connect()
-        connection.request("GET", "/api/live", headers={"Authorization": f"Bearer {self._token}"})
+        connection.request("GET", "/api/live", headers={"Authorization": f"Bearer {self.token}"})
         answer = connection.getresponse()
         answer.read1(65536)
         ready()
@@ -129,7 +132,7 @@ def ours(place: Path) -> Iterator[Server]:
         try:
             assert process.stdout is not None
             told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
-            yield Server(told["url"], told["token"], process.pid)
+            yield Server(told["url"], told["token"], process.pid, told["open_url"])
         finally:
             process.terminate()
 
@@ -186,7 +189,7 @@ def measure(server: Server, page: Page) -> None:
 def row(what: str, limit: float, value: float, unit: str, *more: str) -> None:
     """Print a limit, what was measured, and whether it holds."""
     verdict = "ok" if value <= limit else "MISSED"
-    cells = "".join(f"{each:>9}" for each in more)
+    cells = "".join(f" {each:>8}" for each in more)
     print(
         f"{what:42}{limit:>7,g}{value:>10,.1f} {unit:3} {verdict:6} {os.getloadavg()[0]:5.1f}{cells}",
         flush=True,
@@ -194,14 +197,17 @@ def row(what: str, limit: float, value: float, unit: str, *more: str) -> None:
 
 
 def others_wait(server: Server) -> None:
-    """How long the runs page takes while the first figure index is made and while slices are computed."""
-    paths = ["/api/runs/1/samples?limit=50&sort=metric:f1", "/api/runs/1/slices?by=answer_is_missing"]
-    for what, path in zip(("first index of figures", "slices that find no column"), paths, strict=True):
+    """How long the runs page takes while the first figure index is made, at once and in pieces, and while slices are computed."""
+    ways = {
+        "the first order by f1": "/api/runs/1/samples?limit=50&sort=metric:f1",
+        "slices that find no column": "/api/runs/1/slices?by=answer_is_missing",
+    }
+    for what, path in ways.items():
         slowest, done = [0.0], threading.Event()
 
         def ask(path: str = path, done: threading.Event = done) -> None:
             connection = server.connect()
-            connection.request("GET", path, headers={"Authorization": f"Bearer {server._token}"})
+            connection.request("GET", path, headers={"Authorization": f"Bearer {server.token}"})
             connection.getresponse().read()
             done.set()
 
@@ -215,20 +221,26 @@ def others_wait(server: Server) -> None:
         row(f"runs page during {what}", 300, max(slowest), "ms", f"{took:,.1f} s")
 
 
+def first_order(server: Server) -> None:
+    """How the first order by another figure tells how far it is: the longest that a page waits for the next word."""
+    began, waits, told = time.perf_counter(), [0.0], 0
+    while True:
+        wall, _, body = server.timed("/api/runs/1/samples?limit=50&sort=completion_tokens&patience_s=1")
+        waits.append(wall)
+        if json.loads(body)["indexed"] is None:
+            break
+        told += 1
+    took = time.perf_counter() - began
+    row("first order by tokens: next word of it", 2000, max(waits), "ms", f"{took:,.1f} s", f"{told} words")
+
+
 def live(server: Server) -> None:
     """What open pages cost."""
-    until, ready = threading.Event(), threading.Barrier(_READERS + 1)
-    readers = [threading.Thread(target=server.watch, args=(ready.wait, until)) for _ in range(_READERS)]
-    for each in readers:
-        each.start()
-    ready.wait()
-    cpu = server.cpu_s
-    time.sleep(_READ_FOR_S)
-    share = 100 * (server.cpu_s - cpu) / _READ_FOR_S
-    until.set()
-    for each in readers:
-        each.join()
-    row(f"{_READERS} open pages, share of a core", 10, share, "%")
+    with open_pages.readers(server):
+        cpu = server.cpu_s
+        time.sleep(_READ_FOR_S)
+        share = 100 * (server.cpu_s - cpu) / _READ_FOR_S
+    row(f"{open_pages.READERS} open pages, share of a core", 10, share, "%")
 
 
 def report(samples: int = 800) -> None:
@@ -274,6 +286,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="a folder whose store `benchmarks.large_store` made")
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--no-browser", action="store_true", help="leave out what Chromium measures")
     parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.bare:
@@ -292,7 +305,9 @@ def main() -> None:
         )
         with ours(place) as server:
             server.get("/api/runs?limit=1")
+            open_pages.label(server, given.samples)
             others_wait(server)
+            first_order(server)
             for page in pages(given.samples):
                 measure(server, page)
             live(server)
@@ -303,7 +318,9 @@ def main() -> None:
                 "MB",
                 f"{server.memory_mb('VmHWM'):,.0f} peak",
             )
-    report()
+        report()
+        if not given.no_browser:
+            open_pages.measure(place, given.samples)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 from importlib.resources import files
 from typing import Any
 
 import orjson
 import pytest
-from backends import sqlite_only
+from backends import forget_samples, sqlite_only
 from msgspec.structs import replace
 from test_sample_pages import new_run
 
@@ -203,3 +204,33 @@ def test_a_read_only_store_of_an_earlier_version_has_no_labels(workspace: Worksp
         assert opened.labels() == opened.labels([identity(0)]) == opened.trials(run) == []
         assert list(opened.labelled(run)) == []
         assert opened.page_samples(run, SampleFilter(labelled="any")).items == []
+
+
+def test_samples_with_labels_of_a_run_that_has_ended_follow_every_label_and_record(store: Store) -> None:
+    some = random.Random(7)
+    order = [0, 1, 2, 3, 4, 1]
+    run_id = run_on(store, order)
+    store.finish_run(run_id, "completed", summary={})
+    given: dict[int, tuple[int, str]] = {}
+    for turn in range(60):
+        if given and some.random() < 0.45:
+            number = some.choice([max(given), *given])
+            store.remove_label(number)
+            del given[number]
+        else:
+            row, kind = some.randrange(5), some.choice(["ambiguous", "tag"])
+            number = (
+                store.add_label(
+                    label(row, kind, f"{turn}" if kind == "tag" else None, who=some.choice("ab"))
+                ).id
+                or 0
+            )
+            given = {each.id or 0: (int(each.sample_id), each.kind) for each in store.labels()}
+            assert number in given
+        if turn == 30:  # a record is lost
+            forget_samples(store, run_id, [(5, 0)])
+            order = order[:5]
+        for wanted in (None, "tag"):
+            rows = {row for row, kind in given.values() if wanted in (None, kind)}
+            expected = [(place, 0, identity(row)) for place, row in enumerate(order) if row in rows]
+            assert list(store.labelled(run_id, wanted)) == expected

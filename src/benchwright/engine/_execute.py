@@ -85,6 +85,8 @@ def _failure(answer: Answer) -> str | None:
 
 
 _SHOW_EVERY_S = 0.12
+_BEAT_EVERY_S = 0.4
+"""Pages show a sample within a second of its record. A heartbeat is one small commit."""
 _PATIENCE_S = 1.0
 """How long cancelled workers may take to end."""
 _HOPELESS = 20
@@ -128,6 +130,7 @@ async def execute(
     progress = parts.progress
     progress.phase = "asking"
     progress.started = time.monotonic()
+    life.beat_every_s = _BEAT_EVERY_S
     with group.working(_work.__code__) as left:
         async with life.beating(lambda: _show(parts, watcher), progress.told, _SHOW_EVERY_S):
             workers = [asyncio.create_task(_work(parts)) for _ in range(parts.workers)]

@@ -33,6 +33,8 @@ class RunLife:
         self.store = store
         self.run = run
         """Its record, as far as its life has come."""
+        self.beat_every_s: float | None = None
+        """Seconds between two heartbeats; None: as others have them."""
         self._otherwise = otherwise
         self._next_beat = 0.0
 
@@ -61,7 +63,9 @@ class RunLife:
         """Show that its process is alive, and how far it has come, if it is time for that."""
         if time.monotonic() >= self._next_beat:
             self.store.beat(self.run.id, progress())
-            self._next_beat = time.monotonic() + HEARTBEAT_S
+            self._next_beat = time.monotonic() + (
+                HEARTBEAT_S if self.beat_every_s is None else self.beat_every_s
+            )
 
     @asynccontextmanager
     async def beating(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchwright.server._handlers import RestCall
     from benchwright.server._state import ServerState
 
-POLL_S = 0.4
+POLL_S = 0.25
 """Seconds between two looks at the records, while somebody watches."""
 ALIVE_S = 15.0
 """Seconds after which a stream without news shows that it is alive."""

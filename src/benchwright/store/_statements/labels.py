@@ -17,6 +17,11 @@ _ROWS_PER_STATEMENT = 500
 """Older builds of SQLite accept at most 999 values."""
 _SCORES = "key >= 'score/' AND key < 'score0'"
 
+_FOUND: dict[tuple[object, ...], list[Row]] = {}
+"""Keys and hashes of samples with labels, by all on which they depend. Nothing leads from the hash of a row to its samples, so that all
+of them are looked at: half a second for a million."""
+_MOST_QUESTIONS, _MOST_FOUND = 16, 5_000
+
 
 class Labels(Opened):
     """Labels by the content of rows."""
@@ -100,14 +105,35 @@ class Labels(Opened):
         """Row number, repeat and row identity of the samples of a run whose rows have labels, in sample order."""
         if not self._has_labels or not self._labels({}, kind, None, None, 1):
             return
-        chosen = "" if kind is None else " WHERE kind = ?"
-        rows = self._connection.execute(
-            f"SELECT key, input_hash FROM steps WHERE run_id = ? AND {_SCORES}"
-            f" AND input_hash IN (SELECT row_hash FROM labels{chosen}) ORDER BY key",
-            (run_id, *(() if kind is None else (kind,))),
-        )
-        for key, digest in rows.fetchall():
+        question = self._label_question(run_id, kind)
+        found = None if question is None else _FOUND.get(question)
+        if found is None:
+            chosen = "" if kind is None else " WHERE kind = ?"
+            found = self._connection.execute(
+                f"SELECT key, input_hash FROM steps WHERE run_id = ? AND {_SCORES}"
+                f" AND input_hash IN (SELECT row_hash FROM labels{chosen}) ORDER BY key",
+                (run_id, *(() if kind is None else (kind,))),
+            ).fetchall()
+            if question is not None and len(found) <= _MOST_FOUND:
+                _FOUND[question] = found
+                while len(_FOUND) > _MOST_QUESTIONS:
+                    _FOUND.pop(next(iter(_FOUND)), None)
+        for key, digest in found:
             yield int(key[6:15]), int(key[16:20]), digest.hex()
+
+    def _label_question(self, run_id: int, kind: str | None) -> tuple[object, ...] | None:
+        """All on which it depends which samples of a run have labels; None while the run goes on. A label that is given again keeps its
+        number, its row and its kind."""
+        ended = self._connection.execute(
+            "SELECT finished_at, starts FROM runs WHERE id = ?", (run_id,)
+        ).fetchone()
+        if ended is None or ended[0] is None:
+            return None
+        labels = self._connection.execute("SELECT count(*), max(id) FROM labels").fetchone()
+        newest = self._connection.execute(
+            f"SELECT count(*), max(rowid) FROM steps WHERE run_id = ? AND {_SCORES}", (run_id,)
+        ).fetchone()
+        return (self._connection.place, run_id, kind, *ended, *labels, *newest)
 
     def add_trial(self, trial: Trial) -> Trial:
         """Record a trial."""
