@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchwright import benchmark
-from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark, load_benchmarks
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, RowSettings, load_benchmarks
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._scan import scan_rows
 from benchwright.core import BenchmarkError
@@ -33,10 +33,10 @@ def spec_with(tmp_path: Path, filters: str) -> BenchmarkSpec:
 def test_rows_are_kept_by_the_names_in_the_data_compared_as_text(tmp_path: Path) -> None:
     spec = spec_with(tmp_path, '{"sprache": "hi", "level": 0}')
     assert spec.filters == (Filter("sprache", "hi"), Filter("level", "0"))
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert (report.rows, report.errors, report.unused_fields) == (2, (), ())
     assert report.samples[1].messages[0]["content"] == "question 2"
-    assert check_benchmark(spec, RowSettings(limit=1)).rows == 1
+    assert CheckReport.of(spec, RowSettings(limit=1)).rows == 1
     assert spec_with(tmp_path, "None").filters == ()
 
 
@@ -68,9 +68,7 @@ def test_rows_are_kept_by_the_names_in_the_data_compared_as_text(tmp_path: Path)
 def test_filters_that_leave_no_row_say_what_there_is(
     tmp_path: Path, filters: str, parts: list[str], shots: int
 ) -> None:
-    report = check_benchmark(
-        spec_with(tmp_path, filters), RowSettings(num_fewshot=shots, fewshot_strict=True)
-    )
+    report = CheckReport.of(spec_with(tmp_path, filters), RowSettings(num_fewshot=shots, fewshot_strict=True))
     assert not report.ok
     (error,) = report.errors
     for part in parts:
@@ -85,7 +83,7 @@ def test_a_scan_without_rows_blames_the_filters_only_where_they_are_to_blame(tmp
     empty = BenchmarkSpec(
         name="e", key="e", dataset=[], prompt="{q}", scorer=print, filters=(Filter("sprache", "hi"),)
     )
-    assert check_benchmark(empty).errors == ("the dataset has no rows",)
+    assert CheckReport.of(empty).errors == ("the dataset has no rows",)
 
 
 @pytest.mark.parametrize(

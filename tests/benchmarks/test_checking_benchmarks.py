@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, CheckReport, RowSettings, check_benchmark, open_rows
+from benchwright.benchmarks import AskableRows, BenchmarkSpec, CheckReport, RowSettings
 from benchwright.benchmarks._gold import check_gold
 from benchwright.benchmarks._missing_fields import target_problem
 from benchwright.benchmarks._prompts import build_prompts
@@ -37,7 +37,7 @@ def spec_of(dataset: Any, scorer: Any = exact_match, **parameters: Any) -> Bench
 def check(
     dataset: Any, scorer: Any = exact_match, options: dict[str, Any] | None = None, **parameters: Any
 ) -> CheckReport:
-    return check_benchmark(spec_of(dataset, scorer, **parameters), RowSettings(**(options or {})))
+    return CheckReport.of(spec_of(dataset, scorer, **parameters), RowSettings(**(options or {})))
 
 
 def rows_of(count: int) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def test_what_is_printed_of_a_report_and_its_parts_does_not_grow_with_the_rows()
     assert str(good) == "X y: ok (rows 3, requests 3, warnings 0)"
     assert "[<CheckReport X y: errors 0, bad rows 1 (rows 500, " in str([bad])
     spec = spec_of(rows_of(500))
-    rows = open_rows(spec, RowSettings())
+    rows = AskableRows.of(spec, RowSettings())
     batch = next(open_dataset(rows_of(500)).batches())
     assert all(len(repr(value)) < 100 for value in (good, bad, spec, rows, batch))
 
@@ -314,7 +314,7 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
         '"judge_4" is str',
     ]
     assert spec.judge_keys() == ["KEY_A", "KEY_B"]
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.errors == tuple(spec.judge_problems())
     assert report.gold is not None
     assert (report.gold.skipped, report.gold.failed) == ("the scorer asks a judge", 0)
@@ -424,7 +424,7 @@ def test_async_and_two_argument_scorers_are_tried_as_well() -> None:
 
 def test_a_slow_scorer_is_not_waited_for() -> None:
     spec = spec_of(rows_of(20))
-    rows = open_rows(spec, RowSettings())
+    rows = AskableRows.of(spec, RowSettings())
     seconds = iter(range(0, 100, 4))
     gold = check_gold(spec, rows.scan.first, rows.strategy, clock=lambda: next(seconds))
     assert gold.checked == 2

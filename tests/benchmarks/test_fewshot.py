@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec.structs import replace
 
 from benchwright import benchmark, register_fetcher, scorer
-from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, RowSettings
 from benchwright.benchmarks._examples import Example, FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._leak_guard import SelfExampleGuard, normalised
@@ -247,8 +247,8 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     assert told.startswith("3 evaluated rows are also among the few-shot examples. No row sees itself, but")
     assert told.endswith("not every row is shown 3 examples: 2.97 on average, at least 2, since rows that are "
                          "examples are left out and there are too few others")  # fmt: skip
-    assert told in check_benchmark(spec).warnings
-    strict = check_benchmark(spec, RowSettings(fewshot_strict=True))
+    assert told in CheckReport.of(spec).warnings
+    strict = CheckReport.of(spec, RowSettings(fewshot_strict=True))
     assert told in strict.errors
     assert told not in strict.warnings
     assert fewshot_problem(None, scan) is None
@@ -265,8 +265,8 @@ def test_examples_that_are_copies_of_one_another_are_told_and_refused_by_strict(
     pool: Rows = [{"q": "Nine by nine?", "a": "81"}] * 4
     spec = spec_of(HUNDRED, num_fewshot=3, fewshot_dataset=pool)
     told = "1 of the 3 few-shot examples are different, the others copies of these"
-    assert any(told in warning for warning in check_benchmark(spec).warnings)
-    assert any(told in error for error in check_benchmark(spec, RowSettings(fewshot_strict=True)).errors)
+    assert any(told in warning for warning in CheckReport.of(spec).warnings)
+    assert any(told in error for error in CheckReport.of(spec, RowSettings(fewshot_strict=True)).errors)
 
 
 def test_filters_hold_for_the_dataset_and_its_splits_but_not_for_another_dataset() -> None:

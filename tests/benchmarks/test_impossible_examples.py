@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from benchwright import ScorerInput, benchmark, run, scorer
-from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, RowSettings
 from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.core import BenchmarkError
 
@@ -76,11 +76,11 @@ def test_the_field_is_named_and_the_run_called_zero_shot(
     if spec.fewshot_dataset is not None:  # else the overlap is refused before
         with pytest.raises(BenchmarkError, match="can be a few-shot example"):
             resolve_fewshot(spec, strict=True)
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.ok
     assert fewshot.warnings[0] in report.warnings
     assert not any("evaluated too" in warning for warning in report.warnings)
-    silent = check_benchmark(spec, RowSettings(num_fewshot=0))
+    silent = CheckReport.of(spec, RowSettings(num_fewshot=0))
     assert not any("zero-shot" in warning for warning in silent.warnings)
 
 

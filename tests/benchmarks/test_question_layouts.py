@@ -16,7 +16,6 @@ from benchwright.benchmarks import (
     CheckReport,
     FileReport,
     QuestionOptions,
-    check_benchmark,
     load_questions,
 )
 from benchwright.core import UsageError
@@ -41,7 +40,7 @@ def load(folder: Path, data: list[dict[str, Any]] | str, **options: Any) -> Benc
 
 def seen(spec: BenchmarkSpec) -> tuple[list[str], list[str], str]:
     """The options of the first prompt, the targets, and what is said; `check` and `validate` agree on it."""
-    report: CheckReport = check_benchmark(spec)
+    report: CheckReport = CheckReport.of(spec)
     file = FileReport.of(spec)
     assert (report.rows, report.bad_total, report.warnings) == (file.rows, file.bad_total, file.warnings)
     prompt = str(report.samples[0].messages[-1]["content"]) if report.samples else ""
@@ -143,7 +142,7 @@ def test_a_right_and_wrong_ones_are_put_in_an_order_of_their_own(tmp_path: Path)
 
 def test_an_index_that_may_begin_at_either_number_is_refused_until_told(tmp_path: Path) -> None:
     data = rows("choices", [1, 2], TEXTS)
-    report = check_benchmark(load(tmp_path, data))
+    report = CheckReport.of(load(tmp_path, data))
     assert not report.ok
     assert "--answer-index 0 or --answer-index 1" in str(report.bad_rows[0])
     assert seen(load(tmp_path, data, answer_index=0))[1] == ["B", "C"]
@@ -151,7 +150,7 @@ def test_an_index_that_may_begin_at_either_number_is_refused_until_told(tmp_path
 
 
 def test_an_index_out_of_range_is_never_the_text_of_an_option(tmp_path: Path) -> None:
-    report = check_benchmark(load(tmp_path, rows("choices", [9, 0], ["9", "8", "7"]), answer_index=0))
+    report = CheckReport.of(load(tmp_path, rows("choices", [9, 0], ["9", "8", "7"]), answer_index=0))
     assert report.bad_total == 1
     assert "index 9" in str(report.bad_rows[0])
 
@@ -180,7 +179,7 @@ def test_columns_that_look_like_something_and_are_not_used_are_said(tmp_path: Pa
     assert '"label" looks like an answer' in said
     assert '"figure" looks like an image' in said
     no_gold = [{"question": "q", "label": "x"}]
-    assert "--output-column label" in check_benchmark(load(tmp_path, no_gold)).errors[0]
+    assert "--output-column label" in CheckReport.of(load(tmp_path, no_gold)).errors[0]
 
 
 def test_another_answer_column_is_only_worth_a_word_where_it_says_something_else(tmp_path: Path) -> None:
@@ -193,23 +192,23 @@ def test_another_answer_column_is_only_worth_a_word_where_it_says_something_else
 @pytest.mark.parametrize("many", [27, 30])
 def test_a_27th_option_is_refused(tmp_path: Path, many: int) -> None:
     data = rows("choices", ["A"], [f"o{n}" for n in range(many)])
-    assert "more than 26 options" in str(check_benchmark(load(tmp_path, data)).bad_rows[0])
+    assert "more than 26 options" in str(CheckReport.of(load(tmp_path, data)).bad_rows[0])
     header = ",".join(["question", *ascii_uppercase, "AA", "answer"])
     text = f"{header}\nq,{','.join(f'o{n}' for n in range(27))},A\n"
-    assert "more than 26 options" in str(check_benchmark(load(tmp_path, text)).bad_rows[0])
+    assert "more than 26 options" in str(CheckReport.of(load(tmp_path, text)).bad_rows[0])
 
 
 def test_several_right_answers_make_a_file_of_sets(tmp_path: Path) -> None:
     text = 'question,A,B,C,answer\nq1,x,y,z,"A,C"\nq2,x,y,z,B\n'
     spec = load(tmp_path, text)
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.ok
     assert spec.headline == "exact_set"
     assert report.gold is not None
     assert report.gold.right == 2
     assert "letters of all correct options" in str(report.samples[0].messages[-1]["content"])
     assert "mcq_multi" in "; ".join(report.warnings)
-    forced = check_benchmark(load(tmp_path, text, data_type="mcq"))
+    forced = CheckReport.of(load(tmp_path, text, data_type="mcq"))
     assert "--data-type mcq_multi" in str(forced.bad_rows[0])
 
 
@@ -217,7 +216,7 @@ def test_one_slip_does_not_make_a_file_of_sets(tmp_path: Path) -> None:
     text = "question,A,B,C,answer\n" + "q,x,y,z,B\n" * 40 + "q,x,y,z,AC\n"
     spec = load(tmp_path, text)
     assert spec.headline == "accuracy"
-    assert check_benchmark(spec).bad_total == 1
+    assert CheckReport.of(spec).bad_total == 1
 
 
 def test_guesses_of_one_letter_are_refused_for_sets(tmp_path: Path) -> None:
@@ -236,7 +235,7 @@ def test_options_are_ranked_without_python(
     tmp_path: Path, method: str, prompt: str, choices: tuple[str, ...]
 ) -> None:
     spec = load(tmp_path, "question,A,B,answer\nq,ash,birch,B\nq,ash,birch,ash\n", infer_method=method)
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.ok
     assert report.strategy == "choices"
     assert report.gold is not None
@@ -261,8 +260,8 @@ def test_two_images_under_one_question_are_no_copies(tmp_path: Path) -> None:
     data = [
         {"question": "What is it?", "answer": a, "type": "image", "path": f"{a}.png"} for a in ("cat", "dog")
     ]
-    assert not check_benchmark(load(tmp_path, data)).warnings
-    assert "repeats what an earlier row asks" in check_benchmark(load(tmp_path, [*data, data[0]])).warnings[0]
+    assert not CheckReport.of(load(tmp_path, data)).warnings
+    assert "repeats what an earlier row asks" in CheckReport.of(load(tmp_path, [*data, data[0]])).warnings[0]
 
 
 def test_targets_and_responses_stand_at_dotted_paths(tmp_path: Path) -> None:
@@ -271,12 +270,12 @@ def test_targets_and_responses_stand_at_dotted_paths(tmp_path: Path) -> None:
         name="d", key="d", dataset=data, prompt="{q}", scorer=exact_match, target_field="gold.text.0",
         response_field="out.reply", base_dir=tmp_path,
     )  # fmt: skip
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert (report.ok, report.samples[0].target) == (True, "x")
     assert report.gold is not None
     assert report.gold.right == 1
-    assert not check_benchmark(replace(spec, target_field="gold.nothing")).ok
-    assert not check_benchmark(replace(spec, response_field="out.nothing")).ok
+    assert not CheckReport.of(replace(spec, target_field="gold.nothing")).ok
+    assert not CheckReport.of(replace(spec, response_field="out.nothing")).ok
 
 
 def test_a_named_column_of_options_that_holds_no_lists_is_refused(tmp_path: Path) -> None:

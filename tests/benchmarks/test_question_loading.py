@@ -12,8 +12,8 @@ import pytest
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
+    CheckReport,
     QuestionOptions,
-    check_benchmark,
     load_questions,
     strategy_of,
     written_as,
@@ -75,7 +75,7 @@ def test_options_in_any_row_make_multiple_choice(tmp_path: Path) -> None:
     text = lines({"question": "a", "answer": "x"}, {"question": "b", "A": "1", "B": "2", "answer": "A"})
     spec = load(tmp_path, "late.jsonl", text)
     assert spec.family == "mcq"
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert [str(bad) for bad in report.bad_rows] == [
         "late.jsonl:1: a multiple-choice question needs two or more options (A, B, …); this row has none"
     ]
@@ -102,7 +102,7 @@ def test_lower_case_columns_whose_answers_do_not_fit_come_with_a_hint_that_works
     spec = load(tmp_path, "f.csv", text, options="a,b,c")
     assert spec.family == "mcq"
     assert spec.doubts == ()
-    assert check_benchmark(spec).ok
+    assert CheckReport.of(spec).ok
 
 
 def test_a_gap_among_the_columns_is_said_aloud(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_file_that_is_not_there_is_not_found_with_near_names(tmp_path: Path) -
     ],
 )
 def test_formats_and_their_peculiarities(tmp_path: Path, name: str, text: str | bytes) -> None:
-    report = check_benchmark(load(tmp_path, name, text))
+    report = CheckReport.of(load(tmp_path, name, text))
     assert report.ok
     assert (report.data_type, report.rows, dict(report.options)) == ("mcq", 1, {2: 1})
     assert report.samples[0].messages[0]["content"] == (
@@ -156,7 +156,7 @@ def test_parquet(tmp_path: Path) -> None:
     table = pa.table({"question": ["q", "r"], "A": [1, 2], "B": [3, None], "answer": ["A", None]})
     pq.write_table(table, tmp_path / "f.parquet")
     spec = load_questions("f.parquet", QuestionOptions(), cwd=tmp_path)
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.data_type == "mcq"
     assert [bad.line for bad in report.bad_rows] == [2]
 
@@ -165,20 +165,20 @@ def test_data_without_answers_are_asked_and_not_scored(tmp_path: Path) -> None:
     for name, text in (("f.csv", "question\nq\n"), ("g.csv", "question,answer\nq,\n")):
         spec = load(tmp_path, name, text)
         assert "no answers" in spec.unscored
-        assert check_benchmark(spec).ok
+        assert CheckReport.of(spec).ok
     spec = load(tmp_path, "h.csv", "question,A,B\nq,1,2\n")
     assert (spec.family, bool(spec.unscored)) == ("mcq", True)
 
 
 def test_a_mistyped_answer_column_is_not_taken_for_none(tmp_path: Path) -> None:
-    report = check_benchmark(load(tmp_path, "f.csv", "question,anwser\nq,1\n"))
+    report = CheckReport.of(load(tmp_path, "f.csv", "question,anwser\nq,1\n"))
     assert not report.ok
     assert 'Did you mean "anwser"? Name the column: --output-column anwser' in report.errors[0]
 
 
 @pytest.mark.parametrize("name", ["gold", "target", "answr"])
 def test_a_named_answer_column_must_be_there(tmp_path: Path, name: str) -> None:
-    report = check_benchmark(load(tmp_path, "f.csv", MCQ, output_column=name))
+    report = CheckReport.of(load(tmp_path, "f.csv", MCQ, output_column=name))
     assert f'no row has the field "{name}"' in report.errors[0]
     assert 'Did you mean "answer"? Name the column: --output-column answer' in report.errors[0]
 
@@ -198,7 +198,7 @@ def test_advice_tells_questions_from_answers_and_can_be_followed(tmp_path: Path,
             lines = [",".join(header), *(",".join(cells[name][row] for name in header) for row in (0, 1))]
             text = "\n".join(lines) + "\n"
             spec = load(tmp_path, "f.csv", text)
-            report = check_benchmark(spec)
+            report = CheckReport.of(spec)
             options: dict[str, Any] = {}
             if not report.ok:
                 said = shlex.split(" ".join([*report.errors, *(bad.reason for bad in report.bad_rows)]))
@@ -206,7 +206,7 @@ def test_advice_tells_questions_from_answers_and_can_be_followed(tmp_path: Path,
                     options["input_columns"] = [said[said.index("--input-columns") + 1].rstrip(".")]
                 if "--output-column" in said:
                     options["output_column"] = said[said.index("--output-column") + 1].rstrip(".")
-                report = check_benchmark(load(tmp_path, "f.csv", text, **options))
+                report = CheckReport.of(load(tmp_path, "f.csv", text, **options))
             assert report.ok, (header, options, report.errors)
             assert not load(tmp_path, "f.csv", text, **options).unscored
             assert report.samples[0].target == "one"
@@ -222,20 +222,20 @@ def test_data_without_answers_still_run(tmp_path: Path, header: str) -> None:
     row = ",".join(["q", *[blank] * header.count(",")])
     spec = load(tmp_path, "f.csv", f"{header}\n{row}\n{row}2\n" if blank else f"{header}\n{row}\n{row}\n")
     assert spec.unscored
-    assert check_benchmark(spec).ok
+    assert CheckReport.of(spec).ok
 
 
 def test_a_mistyped_answer_of_one_row_is_named(tmp_path: Path) -> None:
     good, bad = {"question": "q", "answer": "1"}, {"question": "r", "anwser": "2"}
     text = "".join(json.dumps(row) + "\n" for row in (good, good, bad))
-    (said,) = (one for one in check_benchmark(load(tmp_path, "f.jsonl", text)).warnings if "no answer" in one)
+    (said,) = (one for one in CheckReport.of(load(tmp_path, "f.jsonl", text)).warnings if "no answer" in one)
     assert 'column "anwser" looks like an answer and is not used' in said
 
 
 @pytest.mark.parametrize("options", [["X", "Y"], ["Y", "X"]])
 def test_any_columns_may_be_named_as_options(tmp_path: Path, options: list[str]) -> None:
     spec = load(tmp_path, "f.csv", "question,X,Y,answer\nq,red,blue,A\n", options=options)
-    content = check_benchmark(spec).samples[0].messages[0]["content"]
+    content = CheckReport.of(spec).samples[0].messages[0]["content"]
     texts = {"X": "red", "Y": "blue"}
     assert f"A) {texts[options[0]]}\nB) {texts[options[1]]}\n" in content
 
@@ -245,7 +245,7 @@ def test_options_must_be_there(tmp_path: Path) -> None:
     plain, late = (
         "".join(json.dumps(one) + "\n" for one in (row, {**row, **more})) for more in ({}, {"C": "3"})
     )
-    assert check_benchmark(load(tmp_path, "f.jsonl", late, options=["A", "B", "C"])).ok
+    assert CheckReport.of(load(tmp_path, "f.jsonl", late, options=["A", "B", "C"])).ok
     for options, reason in (
         (["A", "B", "C"], "names C, and no row of f.jsonl"),
         (["chioces"], "no row has it"),
@@ -257,14 +257,14 @@ def test_options_must_be_there(tmp_path: Path) -> None:
 def test_other_columns_may_hold_question_and_answer(tmp_path: Path) -> None:
     text = "context,stem,gold,answer\nOnce.,What?,x,decoy\n"
     spec = load(tmp_path, "f.csv", text, input_columns=["context", "stem"], output_column="gold")
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.samples[0].messages[0]["content"] == "Once.\nWhat?"
     assert report.samples[0].target == "x"
 
 
 def test_options_restrict_which_letters_count(tmp_path: Path) -> None:
     text = "question,A,B,C,answer\nq,1,2,a note,B\n"
-    report = check_benchmark(load(tmp_path, "f.csv", text, options=["A", "B"]))
+    report = CheckReport.of(load(tmp_path, "f.csv", text, options=["A", "B"]))
     assert dict(report.options) == {2: 1}
     assert "a note" not in str(report.samples[0].messages)
     assert report.gold is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, QuestionOptions, load_questions
 from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._prompts import Prompt, build_prompts
 from benchwright.core import UsageError
@@ -103,7 +103,7 @@ def test_a_column_called_options_is_that_column(tmp_path: Path) -> None:
 
 
 def test_an_unknown_placeholder_is_an_error_before_the_run(tmp_path: Path) -> None:
-    report = check_benchmark(load(tmp_path, [SUM], template="{qestion} {options}"))
+    report = CheckReport.of(load(tmp_path, [SUM], template="{qestion} {options}"))
     assert not report.ok
     assert 'no row has the field "qestion"' in report.errors[0]
     assert 'Did you mean "question"' in report.errors[0]
@@ -213,7 +213,7 @@ def test_null_in_a_template_is_empty_as_a_cell_of_a_csv_file(
 ) -> None:
     row = {"question": "a?", "hint": nothing, "meta": {"hint": nothing}, "answer": "x"}
     other = {**row, "hint": "h", "meta": {"hint": "h"}}
-    report = check_benchmark(load(tmp_path, [row, other], template=template))
+    report = CheckReport.of(load(tmp_path, [row, other], template=template))
     assert report.samples[0].messages[-1]["content"] == sent
     assert not any("None" in note for note in report.warnings)
     if template.startswith("{question} ("):

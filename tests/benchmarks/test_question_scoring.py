@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchwright import ScriptedEndpoint, rescore, run
-from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, QuestionOptions, load_questions
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.core import UsageError
 from benchwright.engine._manifest import benchmark_hash
@@ -31,14 +31,14 @@ def score(spec: BenchmarkSpec, response: str, row: dict[str, Any]) -> Scores:
 
 @pytest.mark.parametrize("answer", ["B", "b", "London", "B. London"])
 def test_gold_letters_and_texts_score_as_right(tmp_path: Path, answer: str) -> None:
-    report = check_benchmark(load(tmp_path, [{**MCQ, "answer": answer}]))
+    report = CheckReport.of(load(tmp_path, [{**MCQ, "answer": answer}]))
     assert report.gold is not None
     assert (report.gold.checked, report.gold.right, report.gold.key) == (1, 1, "accuracy")
 
 
 @pytest.mark.parametrize("answer", ["2", 2, 2.5, True, ["two", "2"], "a long answer"])
 def test_gold_answers_of_free_questions_score_as_right(tmp_path: Path, answer: Any) -> None:
-    report = check_benchmark(load(tmp_path, [{**QA, "answer": answer}]))
+    report = CheckReport.of(load(tmp_path, [{**QA, "answer": answer}]))
     assert report.gold is not None
     assert (report.gold.checked, report.gold.right, report.gold.key) == (1, 1, "normalised_exact")
 
@@ -83,7 +83,7 @@ def test_a_judge_stands_where_a_run_looks_for_judges(tmp_path: Path) -> None:
     judge = {"url": "http://127.0.0.1:9/v1", "model_id": "m"}
     spec = load(tmp_path, [QA], qa_metrics=["judge"], judge=judge)
     assert spec.config == {"judge": judge}
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert report.ok
     assert report.judge_requests == 1
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, check_benchmark
+from benchwright.benchmarks import BenchmarkSpec, CheckReport
 from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._prompts import build_prompts
 
@@ -95,5 +95,5 @@ def test_check_counts_such_rows() -> None:
         fewshot_dataset=[{"frage": "1+1=?", "antwort": "2"}],
         fewshot_template="{frage} {antwort}",
     )
-    (told,) = check_benchmark(spec).warnings
+    (told,) = CheckReport.of(spec).warnings
     assert told.startswith("1 evaluated row is also among the few-shot examples")

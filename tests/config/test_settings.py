@@ -23,7 +23,7 @@ from benchwright.config import (
 )
 from benchwright.core import UsageError
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings, changes_no_reply
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine import DECIDES, RunSettings
 
 LIMIT = Setting("limit", "int", "rows", least=1)
@@ -70,8 +70,10 @@ def test_a_recorded_setting_decides_what_its_option_says() -> None:
         name: options[name] for name in DECIDES if name in options
     }
     assert DECIDES["benchmark"] == DECIDES["rescored_from"] == "everything"  # nobody said otherwise
-    assert {"parallelism", "request_timeout_s", "verify"} <= changes_no_reply()
-    assert changes_no_reply().isdisjoint({"url", "model_id", "model_type", "api", "headers"})
+    assert {"parallelism", "request_timeout_s", "verify"} <= EndpointSettings.changing_no_reply()
+    assert EndpointSettings.changing_no_reply().isdisjoint(
+        {"url", "model_id", "model_type", "api", "headers"}
+    )
 
 
 @pytest.mark.parametrize("kind", [RunSettings, EndpointSettings, QuestionOptions])

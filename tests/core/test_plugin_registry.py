@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchwright import load_dataset
-from benchwright.core import DatasetError, Registry, UsageError, find_plugins, installed_plugins
+from benchwright.core import DatasetError, Registry, UsageError
 from benchwright.core._plugins import EXTENSION_POINTS, registries
 from benchwright.datasets import open_dataset
 from benchwright.endpoints import EndpointSettings
@@ -45,7 +45,7 @@ def test_every_extension_point_has_its_registry() -> None:
 
 def test_plugins_are_found_without_importing_them(site: Path) -> None:
     install(site, "lazy-pack", {"scorers": {"never": "module_that_is_not_there:thing"}})
-    (entry,) = find_plugins("scorers")
+    (entry,) = Registry.entries_of("scorers")
     assert (entry.name, entry.package, entry.version) == ("never", "lazy-pack", "1.2")
     assert scorers().names() == ["never"]
 
@@ -94,7 +94,7 @@ def test_a_plugin_never_takes_a_built_in_name(site: Path) -> None:
         },
     )
     assert find_scorer("exact_match")(ScorerInput("a", "a", {})) == {"correct": True}
-    listed = {(plugin.kind, plugin.entry.name): plugin.problem or "" for plugin in installed_plugins()}
+    listed = {(plugin.kind, plugin.entry.name): plugin.problem or "" for plugin in Registry.all_installed()}
     assert len(listed) == 8
     assert all("is a built-in name; rename the entry point" in problem for problem in listed.values())
 
@@ -116,7 +116,7 @@ def test_entries_of_the_wrong_kind_say_what_is_expected(site: Path) -> None:
             "judge_templates": {"plain": "wrong:number"},
         },
     )
-    listed = {plugin.kind: plugin.problem or "" for plugin in installed_plugins()}
+    listed = {plugin.kind: plugin.problem or "" for plugin in Registry.all_installed()}
     assert set(listed) == {point.kind for point in EXTENSION_POINTS}
     for point in EXTENSION_POINTS:
         assert listed[point.kind].endswith(f"expected {point.entry}"), listed[point.kind]

@@ -19,7 +19,7 @@ import pytest
 
 import benchwright
 from benchwright import benchmark, load_dataset, scorer
-from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
+from benchwright.benchmarks import CheckReport, QuestionOptions, load_questions
 from benchwright.core import encode_json
 from benchwright.datasets._readers.parquet import batch_rows
 
@@ -182,11 +182,11 @@ def test_prompt_and_target_show_the_decimal_that_was_stored(tmp_path: Path) -> N
     )
     pq.write_table(table, tmp_path / "qa.parquet")
     pq.write_table(options, tmp_path / "mcq.parquet")
-    (asked,) = check_benchmark(
+    (asked,) = CheckReport.of(
         load_questions(str(tmp_path / "qa.parquet"), QuestionOptions(), cwd=tmp_path)
     ).samples
     assert asked.target == "0.1"
-    (shown,) = check_benchmark(
+    (shown,) = CheckReport.of(
         load_questions(str(tmp_path / "mcq.parquet"), QuestionOptions(), cwd=tmp_path)
     ).samples
     text = str(shown.messages[0]["content"])
@@ -204,7 +204,7 @@ NO_ANSWER = {
 def test_a_number_that_is_none_is_a_missing_answer_as_null_is(form: str, value: str, tmp_path: Path) -> None:
     name, text = NO_ANSWER[form]
     (tmp_path / name).write_text(text % value)
-    report = check_benchmark(load_questions(str(tmp_path / name), QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions(str(tmp_path / name), QuestionOptions(), cwd=tmp_path))
     if value == "[NaN]":
         assert report.bad_total or any("1 row has no answer (of 2)" in note for note in report.warnings)
         return
@@ -216,13 +216,13 @@ def test_a_number_that_is_none_is_a_missing_answer_as_null_is(form: str, value: 
 def test_a_missing_answer_in_a_column_of_numbers(kind: pa.DataType, tmp_path: Path) -> None:
     table = pa.table({"question": ["a?", "b?", "c?"], "answer": pa.array([math.nan, 2.5, None], kind)})
     pq.write_table(table, tmp_path / "q.parquet")
-    report = check_benchmark(load_questions(str(tmp_path / "q.parquet"), QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions(str(tmp_path / "q.parquet"), QuestionOptions(), cwd=tmp_path))
     assert "2 rows have no answer (of 3): left out of every metric" in report.warnings
 
 
 def test_nan_as_a_text_is_an_answer(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question,answer\nWhat is 0/0 in IEEE 754?,nan\n")
-    report = check_benchmark(load_questions(str(tmp_path / "q.csv"), QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions(str(tmp_path / "q.csv"), QuestionOptions(), cwd=tmp_path))
     assert report.samples[0].target == "nan"
     assert not any("no answer" in note for note in report.warnings)
 

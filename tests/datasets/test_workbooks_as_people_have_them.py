@@ -16,7 +16,7 @@ from openpyxl import Workbook
 import benchwright
 import warm
 from benchwright import load_dataset
-from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
+from benchwright.benchmarks import CheckReport, QuestionOptions, load_questions
 from benchwright.core import DatasetError
 from benchwright.datasets import open_dataset
 from benchwright.datasets._readers import xlsx_cells
@@ -167,7 +167,7 @@ def test_an_error_is_named_by_its_cell(error: str, tmp_path: Path) -> None:
         made.active.cell(line, 3).data_type = "e"
     made.active["G9"].value, made.active["G9"].data_type = error, "e"
     made.save(tmp_path / "b.xlsx")
-    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert (report.rows, report.bad_total) == (1, 3), (
         "an error in a column without a name is no part of a row"
     )
@@ -189,7 +189,7 @@ def test_each_reason_of_a_column_is_given_once_in_full(tmp_path: Path) -> None:
     made.save(tmp_path / "b.xlsx")
     reasons = [
         bad.reason
-        for bad in check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path)).bad_rows
+        for bad in CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path)).bad_rows
     ]
     assert ["#N/A" in reasons[0], "#REF!" in reasons[1], "such a cell too" in reasons[2]] == [
         True,
@@ -331,7 +331,7 @@ QUESTIONS = {
 def test_headers_in_other_languages_are_recognised(language: str, tmp_path: Path) -> None:
     rows = [[n, f"q{n}?", "x", "y", "A"] for n in range(4)]
     book(tmp_path / "b.xlsx", Q=[["Quiz"], QUESTIONS[language], *rows])
-    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert report.errors == ()
     assert (report.rows, dict(report.options), report.samples[0].target) == (4, {2: 4}, "A")
     assert str(report.samples[0].messages[0]["content"]).startswith("q0?\n\nA) x\nB) y\n")
@@ -353,7 +353,7 @@ def test_headers_in_other_languages_are_recognised(language: str, tmp_path: Path
 @pytest.mark.parametrize("answer", ["B", "Rome"])
 def test_options_in_one_cell(cell: str, answer: str, tmp_path: Path) -> None:
     book(tmp_path / "b.xlsx", Q=[["Question", "Options", "Correct answer"], *[["Which?", cell, answer]] * 3])
-    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert str(report.samples[0].messages[0]["content"]).startswith("Which?\n\nA) Paris\nB) Rome\nC) Oslo\n")
     assert report.gold is not None
     assert (report.gold.right, report.gold.tried) == (3, 3)
@@ -362,20 +362,20 @@ def test_options_in_one_cell(cell: str, answer: str, tmp_path: Path) -> None:
 def test_labels_of_options_are_not_doubled(tmp_path: Path) -> None:
     head = ["question", "A", "B", "answer"]
     book(tmp_path / "b.xlsx", Q=[head, ["q", "A) Paris", "B) Rome", "B"], ["r", "a. x", "b. y", "A"]])
-    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert [str(one.messages[0]["content"]).split("\n")[2:4] for one in report.samples] == [
         ["A) Paris", "B) Rome"],
         ["A) x", "B) y"],
     ]
     assert any("labels such as" in note for note in report.warnings)
     book(tmp_path / "b.xlsx", Q=[head, ["q", "A. Smith", "B. Jones", "B"], ["r", "C. Wu", "D. Li", "A"]])
-    kept = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    kept = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert "A) A. Smith" in str(kept.samples[0].messages[0]["content"])
 
 
 def test_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     book(tmp_path / "b.xlsx", Q=[["question", "Correct answer"], ["q", "a"]])
-    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    report = CheckReport.of(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
     assert any("--output-column 'Correct answer'" in text for text in (*report.errors, *report.warnings))
 
 
@@ -393,10 +393,10 @@ def test_a_bad_row_of_one_of_several_sheets_names_its_sheet(tmp_path: Path) -> N
     head = ["question", "A", "B", "answer"]
     bad = [["1?", "p", "q", "A"], ["2?", "p", "q", "Z"], ["", "p", "q", "A"]]
     book(tmp_path / "b.xlsx", Art=[head, *bad], Music=[head, *bad])
-    both = check_benchmark(load_questions("b.xlsx", QuestionOptions(sheet="all"), cwd=tmp_path))
+    both = CheckReport.of(load_questions("b.xlsx", QuestionOptions(sheet="all"), cwd=tmp_path))
     places = {str(row).partition(": ")[0] for row in both.bad_rows}
     assert places == {f"b.xlsx (sheet {sheet}):{line}" for sheet in ("Art", "Music") for line in (3, 4)}
-    one = check_benchmark(load_questions("b.xlsx", QuestionOptions(sheet="Art"), cwd=tmp_path))
+    one = CheckReport.of(load_questions("b.xlsx", QuestionOptions(sheet="Art"), cwd=tmp_path))
     assert [str(row).partition(": ")[0] for row in one.bad_rows] == ["b.xlsx:3", "b.xlsx:4"]
 
 

@@ -14,7 +14,7 @@ from benchwright.demo import DemoSettings
 from benchwright.demo._completions import DemoChoice, echoed_tokens
 from benchwright.demo._endpoint import DemoEndpoint
 from benchwright.demo._model import DemoModel
-from benchwright.endpoints import learn_echo
+from benchwright.endpoints import EchoProfile
 from benchwright.endpoints._likelihood import continuation_likelihood
 
 PROMPTS = [
@@ -167,7 +167,7 @@ def test_chat_log_probabilities_cover_the_reply() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_echo_check_accepts_the_demo_model(seed: int) -> None:
-    profile = asyncio.run(learn_echo(DemoEndpoint(DemoSettings(seed=seed)), "demo"))
+    profile = asyncio.run(EchoProfile.learned(DemoEndpoint(DemoSettings(seed=seed)), "demo"))
     assert profile.max_tokens == 0
     assert profile.notes == ()
 

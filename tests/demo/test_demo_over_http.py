@@ -14,7 +14,7 @@ from msgspec.structs import replace
 import benchwright
 from benchwright.core import CallTimes, ModelReply, ModelRequest, Route, encode_json
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.endpoints import SERVED_BY_DEMO, EndpointSettings, learn_echo, open_endpoint
+from benchwright.endpoints import SERVED_BY_DEMO, EchoProfile, EndpointSettings, open_endpoint
 
 SETTINGS = DemoSettings(skill=0.6, seed=4)
 TOOL = {"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}
@@ -76,7 +76,7 @@ def test_the_echo_check_accepts_the_server(server: DemoServer) -> None:
     async def run() -> int:
         endpoint = open_endpoint(EndpointSettings(url=server.url, model_id="demo"))
         try:
-            return (await learn_echo(endpoint, "demo")).max_tokens
+            return (await EchoProfile.learned(endpoint, "demo")).max_tokens
         finally:
             await endpoint.aclose()
 

@@ -15,7 +15,7 @@ from loopback_server import Call, endpoint_at, in_loop, serving
 from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import EchoProfile, EchoRefusedError, _echo, learn_echo, open_endpoint
+from benchwright.endpoints import EchoProfile, EchoRefusedError, _echo, open_endpoint
 from benchwright.endpoints._likelihood import continuation_likelihood
 
 WORDS = [" red", " blue", " very", " old", " house", " 6", " Paris", " the", ",", " ünd"]
@@ -111,7 +111,7 @@ async def test_good_servers_are_accepted_with_what_was_learned(
 ) -> None:
     model = ToyModel(**options)
     endpoint = ScriptedEndpoint(model)
-    assert await learn_echo(endpoint, "toy") == profile
+    assert await EchoProfile.learned(endpoint, "toy") == profile
     assert model.most_asked <= 4
     assert [r.body["max_tokens"] for r in endpoint.requests][-1] == 0, "0 is tried last, and once"
     assert sum(r.body["max_tokens"] == 0 for r in endpoint.requests) == 1
@@ -130,7 +130,7 @@ async def test_good_servers_are_accepted_with_what_was_learned(
 @in_loop
 async def test_bad_echoes_are_refused_with_reason_and_cure(options: dict[str, Any], words: str) -> None:
     with pytest.raises(EchoRefusedError, match=words) as caught:
-        await learn_echo(ScriptedEndpoint(ToyModel(**options)), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(ToyModel(**options)), "toy")
     assert caught.value.exit_code == 1
 
 
@@ -141,7 +141,7 @@ async def test_server_without_logprobs_is_refused() -> None:
     with pytest.raises(
         EchoRefusedError, match=r"no log-probabilities.*leave completions_logprob out"
     ) as caught:
-        await learn_echo(ScriptedEndpoint(model), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(model), "toy")
     assert "--model-type chat" not in str(
         caught.value
     )  # changes nothing where the benchmark says that it ranks
@@ -154,7 +154,7 @@ async def test_server_without_a_completions_route_gets_a_cure_that_helps_a_ranki
         EchoRefusedError,
         match=r"404.*leave --infer-method logprob out.*leave completions_logprob out.*endpoint_type=",
     ) as caught:
-        await learn_echo(ScriptedEndpoint(missing), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(missing), "toy")
     assert "--model-type chat" not in str(caught.value)
 
 
@@ -169,7 +169,7 @@ async def test_unrelated_numbers_are_refused() -> None:
             return reply
 
     with pytest.raises(EchoRefusedError, match="disagree by more than 1 nat"):
-        await learn_echo(ScriptedEndpoint(Liar()), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(Liar()), "toy")
 
 
 @in_loop
@@ -184,7 +184,7 @@ async def test_endless_generation_for_zero_is_cut_short(monkeypatch: pytest.Monk
             await asyncio.sleep(30)
         return model(request)
 
-    profile = await learn_echo(ScriptedEndpoint(endless_for_zero), "toy")
+    profile = await EchoProfile.learned(ScriptedEndpoint(endless_for_zero), "toy")
     assert (profile.max_tokens, profile.drops_generated) == (1, True)
     assert "did not stop" in profile.notes[0]
 
@@ -222,7 +222,7 @@ class Altered:
 @in_loop
 async def test_flat_model_with_an_honest_echo_is_accepted(bos: bool) -> None:
     endpoint = ScriptedEndpoint(FlatModel(bos=bos))
-    assert await learn_echo(endpoint, "toy") == EchoProfile(0, False, ())
+    assert await EchoProfile.learned(endpoint, "toy") == EchoProfile(0, False, ())
     assert len(endpoint.requests) <= 20
 
 
@@ -239,7 +239,7 @@ async def test_shift_shows_even_where_all_tokens_are_equally_probable(
     shift: int, words: str, bos: bool
 ) -> None:
     with pytest.raises(EchoRefusedError, match=words):
-        await learn_echo(ScriptedEndpoint(FlatModel(shift=shift, bos=bos)), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(FlatModel(shift=shift, bos=bos)), "toy")
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ async def test_numbers_that_are_not_the_tokens_own_are_refused(
     change: Callable[[list[str], list[Any]], list[Any]], words: str
 ) -> None:
     with pytest.raises(EchoRefusedError, match=words):
-        await learn_echo(ScriptedEndpoint(Altered(change)), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(Altered(change)), "toy")
 
 
 @in_loop
@@ -276,7 +276,7 @@ async def test_echo_of_nothing_but_zeros_is_refused() -> None:
 
     zeros = Altered(lambda tokens, values: [0.0] * len(values), Sure())
     with pytest.raises(EchoRefusedError, match="all of them are 0"):
-        await learn_echo(ScriptedEndpoint(zeros), "toy")
+        await EchoProfile.learned(ScriptedEndpoint(zeros), "toy")
 
 
 @in_loop
@@ -286,7 +286,7 @@ async def test_noise_of_batching_is_tolerated_and_noted() -> None:
     def noisy(tokens: list[str], values: list[Any]) -> list[Any]:
         return [None if v is None else v + dice.uniform(-0.1, 0.1) for v in values]
 
-    profile = await learn_echo(ScriptedEndpoint(Altered(noisy, ToyModel())), "toy")
+    profile = await EchoProfile.learned(ScriptedEndpoint(Altered(noisy, ToyModel())), "toy")
     assert "vary by up to 0.1" in profile.notes[0]
 
 
@@ -300,7 +300,7 @@ async def test_requests_stay_few_on_a_server_that_refuses_many_alternatives() ->
         return model(request)
 
     endpoint = ScriptedEndpoint(few)
-    await learn_echo(endpoint, "toy")
+    await EchoProfile.learned(endpoint, "toy")
     assert len(endpoint.requests) <= 20
 
 
@@ -313,14 +313,14 @@ async def test_five_alternatives_are_not_insisted_upon() -> None:
             return RequestFailure("rejected", "logprobs must be 0 or 1", 400)
         return model(request)
 
-    assert (await learn_echo(ScriptedEndpoint(one_only), "toy")).max_tokens == 0
+    assert (await EchoProfile.learned(ScriptedEndpoint(one_only), "toy")).max_tokens == 0
 
 
 @in_loop
 async def test_the_demo_model_passes_in_process() -> None:
     for seed in range(5):
         endpoint = open_endpoint(DemoSettings(seed=seed))
-        assert await learn_echo(endpoint, "demo") == EchoProfile(0, False, ())
+        assert await EchoProfile.learned(endpoint, "demo") == EchoProfile(0, False, ())
         assert endpoint.requests_sent <= 20
         await endpoint.aclose()
 
@@ -328,7 +328,9 @@ async def test_the_demo_model_passes_in_process() -> None:
 @in_loop
 async def test_unreachable_server_is_told_as_such() -> None:
     with pytest.raises(EchoRefusedError, match="cannot connect"):
-        await learn_echo(ScriptedEndpoint(lambda _: RequestFailure("connection", "cannot connect to h")), "m")
+        await EchoProfile.learned(
+            ScriptedEndpoint(lambda _: RequestFailure("connection", "cannot connect to h")), "m"
+        )
 
 
 @in_loop
@@ -343,7 +345,7 @@ async def test_over_http_a_refused_probe_is_not_the_first_failure() -> None:
             await call.json(answer)
 
     async with serving(handle) as server, endpoint_at(server.url) as endpoint:
-        profile = await learn_echo(endpoint, "toy")
+        profile = await EchoProfile.learned(endpoint, "toy")
         assert profile.max_tokens == 1
         assert endpoint.first_failure is None
 
@@ -352,7 +354,7 @@ async def test_over_http_a_refused_probe_is_not_the_first_failure() -> None:
 async def test_ranking_after_learning_picks_the_models_favourite() -> None:
     model = ToyModel(zero="one", bos=True)
     endpoint = ScriptedEndpoint(model)
-    profile = await learn_echo(endpoint, "toy")
+    profile = await EchoProfile.learned(endpoint, "toy")
     context = "The best answer is"
     scores = {}
     for choice in (" red", " Paris house", " ünd"):
@@ -396,8 +398,8 @@ async def test_characters_that_are_split_over_tokens_are_part_of_the_check() -> 
         return [raw[at : at + 2].decode(errors="replace") for at in range(0, len(raw), 2)]
 
     endpoint = ScriptedEndpoint(PartialModel(replaced))
-    assert await learn_echo(endpoint, "toy") == EchoProfile(0, False, ())
+    assert await EchoProfile.learned(endpoint, "toy") == EchoProfile(0, False, ())
     assert any("象" in str(request.body["prompt"]) for request in endpoint.requests)
     assert len(endpoint.requests) <= 20
-    profile = await learn_echo(ScriptedEndpoint(PartialModel(lambda raw: ["token_id:7"])), "toy")
+    profile = await EchoProfile.learned(ScriptedEndpoint(PartialModel(lambda raw: ["token_id:7"])), "toy")
     assert "characters of several bytes" in profile.notes[0]

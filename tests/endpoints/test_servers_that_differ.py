@@ -10,7 +10,7 @@ import pytest
 from fake_clock import FakeClock
 from loopback_server import Call, TransportName, chat, completion, endpoint_at, in_loop, serving
 
-from benchwright.endpoints import SEND_ONCE, EchoRefusedError, learn_echo
+from benchwright.endpoints import SEND_ONCE, EchoProfile, EchoRefusedError
 
 
 def chunk(choice: dict[str, Any]) -> bytes:
@@ -113,7 +113,7 @@ async def test_llama_cpp_lists_log_probabilities_as_chat_does_and_ignores_echo()
         assert reply.echoed.token_logprobs == [-0.2589]
         assert reply.echoed.top_logprobs == [{" Paris": -0.2589}]
         with pytest.raises(EchoRefusedError, match="ignores `echo`"):
-            await learn_echo(endpoint, "m")
+            await EchoProfile.learned(endpoint, "m")
 
 
 def closing_after(answered: set[int]) -> Any:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.benchmarks import RowSettings, load_benchmarks, open_rows
+from benchwright.benchmarks import AskableRows, RowSettings, load_benchmarks
 from benchwright.core import STRATEGIES, EchoedTokens, ModelReply, ModelRequest
 from benchwright.runs import check
 
@@ -67,7 +67,7 @@ def no_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     async def trusted(endpoint: object, model: str) -> EchoProfile:
         return EchoProfile(max_tokens=0, drops_generated=False)
 
-    monkeypatch.setattr("benchwright.endpoints.learn_echo", trusted)
+    monkeypatch.setattr("benchwright.endpoints.EchoProfile.learned", trusted)
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_rows_are_given_in_order_with_their_requests_and_nothing_is_sent(folder:
     (folder / "rows.jsonl").write_text("".join(json.dumps(row_of(n)) + "\n" for n in range(6)))
     (folder / "bench.py").write_text(BENCH.format(parameters=FORMS["rank"]))
     (spec,) = load_benchmarks("bench.py", cwd=folder)
-    rows = open_rows(spec, RowSettings(filters=(("lang", "de"),), limit=2, repeats=2))
+    rows = AskableRows.of(spec, RowSettings(filters=(("lang", "de"),), limit=2, repeats=2))
     assert [(index, repeat, row["question"]) for index, repeat, row in rows] == [
         (0, 0, "What is 1?"),
         (0, 1, "What is 1?"),

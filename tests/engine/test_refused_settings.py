@@ -17,8 +17,8 @@ from benchwright.config import RunOptions, find_config
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, RunFailedError, UsageError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import AdaptedEndpoint
-from benchwright.endpoints._refused_settings import cut_at, refused_setting, setting_advice
-from benchwright.engine._models import choose_model
+from benchwright.endpoints._refused_settings import RequestAdapter, cut_at, refused_setting
+from benchwright.engine._models import ChosenModel
 from recording_server import Refusal, recording
 
 BENCH = """
@@ -96,9 +96,9 @@ def test_statuses_of_keys_and_addresses_teach_nothing() -> None:
 
 
 def test_a_value_the_server_does_not_take_comes_with_the_cure() -> None:
-    advice = setting_advice(rejected("temperature must be strictly positive"), BODY)
+    advice = RequestAdapter.advice(rejected("temperature must be strictly positive"), BODY)
     assert "--temperature none" in advice
-    assert setting_advice(rejected("no such model"), BODY) == ""
+    assert RequestAdapter.advice(rejected("no such model"), BODY) == ""
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_none_in_the_configuration(bench: Path, tmp_path: Path, monkeypatch: pyt
     )
     monkeypatch.chdir(tmp_path)
     config = find_config(tmp_path)
-    chosen = choose_model(RunOptions(model="m"), config).generation.settings
+    chosen = ChosenModel.of(RunOptions(model="m"), config).generation.settings
     assert [chosen[name] for name in ("temperature", "stop", "seed", "top_p")] == [None, None, 4, 1.0]
-    chosen = choose_model(RunOptions(model="m", temperature=0.3, seed="none"), config).generation.settings
+    chosen = ChosenModel.of(RunOptions(model="m", temperature=0.3, seed="none"), config).generation.settings
     assert (chosen["temperature"], chosen["seed"]) == (0.3, None)
 
 

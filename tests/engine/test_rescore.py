@@ -64,7 +64,7 @@ def no_requests(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def begin() -> None:
         monkeypatch.setattr(_perform, "open_endpoint", refuse)
-        monkeypatch.setattr("benchwright.endpoints.learn_echo", refuse)
+        monkeypatch.setattr("benchwright.endpoints.EchoProfile.learned", refuse)
 
     return begin
 

@@ -18,7 +18,7 @@ from benchwright.benchmarks import load_benchmarks
 from benchwright.core import ModelReply, SampleRecord, step_key
 from benchwright.core._sample_record import decode_sample
 from benchwright.endpoints import open_endpoint
-from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem, prepare
+from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem
 from benchwright.engine._worker import OpenSample
 from benchwright.store import Workspace, named_run, open_store
 from stored_records import steps_in_order
@@ -119,7 +119,7 @@ def test_the_record_is_what_a_run_stores(folder: Path, name: str) -> None:
     settings, expected = stored(folder, name)
     assert len(expected) == 6
     (spec,) = load_benchmarks(f"bench.py:{name}", cwd=folder)
-    prepared = prepare(spec, settings)
+    prepared = Prepared.of(spec, settings)
     before = sorted(folder.rglob("*"))
     items = [over_a_wire(item) for item in items_of(prepared)]
     records = [over_a_wire(record) for record in asyncio.run(work(prepared, items))]
@@ -130,7 +130,7 @@ def test_the_record_is_what_a_run_stores(folder: Path, name: str) -> None:
 def test_a_sample_that_the_budget_cuts_off_stays_open_with_the_calls_that_were_paid_for(folder: Path) -> None:
     settings, _ = stored(folder, "converse")
     (spec,) = load_benchmarks("bench.py:converse", cwd=folder)
-    prepared = prepare(spec, replace(settings, budget=Budget(max_requests=1)))
+    prepared = Prepared.of(spec, replace(settings, budget=Budget(max_requests=1)))
     (item, *_) = items_of(prepared)
     (opened,) = asyncio.run(work(prepared, [item]))
     assert not isinstance(opened, SampleRecord)

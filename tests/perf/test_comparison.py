@@ -15,7 +15,6 @@ from benchwright.perf import (
     Requests,
     StageComparison,
     adjusted,
-    compare_stages,
     summarise,
 )
 
@@ -38,7 +37,7 @@ def compared(
     settings = LoadSettings(levels=(8.0,), slo=slo)
     sides = [Requests.of(each) for each in (a, b)]
     summaries = [summarise(each, settings).stages[0] for each in sides]
-    (found,) = adjusted([compare_stages(*sides, *summaries)])
+    (found,) = adjusted([StageComparison.of(*sides, *summaries)])
     return found
 
 

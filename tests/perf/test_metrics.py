@@ -9,11 +9,11 @@ from benchwright.core import UsageError
 from benchwright.perf import (
     METRICS,
     LoadSettings,
+    Metric,
     RequestOutcome,
     RequestRecord,
     Requests,
     StageSummary,
-    figure_named,
     summarise,
 )
 from benchwright.perf._metrics import LIMITS
@@ -200,14 +200,14 @@ def test_peak_throughput_is_not_below_the_mean() -> None:
 
 @pytest.mark.parametrize("name", ["ttft", "TTFT", "ttft_ms", "request-throughput", "itl_p99"])
 def test_definitions_are_there_on_request(name: str) -> None:
-    assert figure_named(name).explanation.startswith(name.lower().replace("-", "_").removesuffix("_ms"))
+    assert Metric.named(name).explanation.startswith(name.lower().replace("-", "_").removesuffix("_ms"))
 
 
 def test_an_unknown_figure_has_similar_names() -> None:
     with pytest.raises(UsageError, match="ttft"):
-        figure_named("tttf")
+        Metric.named("tttf")
     with pytest.raises(UsageError, match=r"Figures: .*ttft.*request_throughput"):
-        figure_named("nonsense")
+        Metric.named("nonsense")
 
 
 def test_every_figure_says_why_it_may_be_absent() -> None:

@@ -18,12 +18,12 @@ from rich.console import Console
 
 from benchwright.perf import (
     METRICS,
+    Distribution,
     LoadSearch,
     LoadSettings,
     RequestOutcome,
     RequestRecord,
     Requests,
-    enough_values,
 )
 from benchwright.perf._values import StageRecord
 from benchwright.reports import drawn
@@ -310,7 +310,7 @@ def test_a_page_writes_numbers_as_the_terminal_does(shown: Callable[..., Page], 
     assert short_ == [[short(value, metric) for metric in metrics] for value in values]
     assert general == [f"{value:.6g}" for value in values]
     assert limits == [limit_text(1000 * abs(value) / 1000) for value in values]
-    assert enough == [enough_values(n, key) for n, key in percents]
+    assert enough == [Distribution.enough(n, key) for n, key in percents]
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from benchwright.results._clusters import Clusters, SampleTexts, ScoreColumns
 from benchwright.results._metric_comparison import MetricComparison
 from benchwright.results._pairing import pairs_of
 from benchwright.runs import rescore
-from benchwright.stats import compare_pairs, same_score
+from benchwright.stats import PairedResult, same_score
 from benchwright.store import Workspace, open_store
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
@@ -828,7 +828,7 @@ def test_the_headline_never_calls_samples_the_same_whose_rows_differ(
 
 
 def _paired(low: float, high: float, p_value: float) -> MetricComparison:
-    found = compare_pairs([0.0, 0.5] * 20, [0.5, 0.5] * 20)
+    found = PairedResult.of([0.0, 0.5] * 20, [0.5, 0.5] * 20)
     result = replace(found, ci_low=low, ci_high=high, p_value=p_value)
     return MetricComparison("x", None, None, result, False, "up", False, p_adjusted=p_value)
 

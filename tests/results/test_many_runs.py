@@ -22,7 +22,7 @@ from benchwright.results._comparison import ChangedSample, SampleTexts, Side
 from benchwright.results._many_runs import RunPair
 from benchwright.results._metric_comparison import direction_of
 from benchwright.runs import compare_runs
-from benchwright.stats import compare_pairs, holm
+from benchwright.stats import PairedResult, holm
 
 ROWS = 60
 
@@ -70,7 +70,7 @@ def test_every_pair_is_what_an_enumeration_gives(workspace: Path, capsys: pytest
         won = sum(y > x for x, y in zip(a, b, strict=True)), sum(y < x for x, y in zip(a, b, strict=True))
         assert (pair.paired.wins, pair.paired.losses, pair.paired.ties) == (*won, ROWS - sum(won))
         if any(won):
-            tested.append((pair, compare_pairs(a, b).p_value))
+            tested.append((pair, PairedResult.of(a, b).p_value))
     assert [pair.p_adjusted for pair, _ in tested] == holm([p for _, p in tested])
     assert next(pair for pair in found.pairs if (pair.run_a, pair.run_b) == (1, 4)).p_adjusted is None
 
@@ -98,7 +98,7 @@ def test_the_sentence_says_of_each_run_what_its_own_pair_says() -> None:
             values = [[dice.random() for _ in range(12)] for _ in "ab"]
             shift = dice.choice((-0.9, -0.4, 0.0, 0.4, 0.9))
             side = [each + shift - (12 * shift * dice.choice((0, 1.5)) if n == 0 else 0) for n, each in enumerate(values[1])]  # fmt: skip
-            paired = compare_pairs(values[0], side, share=False) if dice.random() < 0.9 else None
+            paired = PairedResult.of(values[0], side, share=False) if dice.random() < 0.9 else None
             pairs.append(RunPair(a, b, paired, None if paired is None else paired.p_value))
         sides = [Side(n, "w", "completed", "m", None, title=f"run {n}") for n in (1, 2, 3, 4)]
         against: Any = tuple(SimpleNamespace(run_a=sides[0], run_b=side) for side in sides[1:])

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from benchwright.core import encode_json
 from benchwright.results import SampleView
 from benchwright.results._sample_columns import BLOCK_BYTES, BLOCK_ROWS, COLUMNS, in_blocks, sample_columns
-from benchwright.results._samples import views_of
+from benchwright.results._samples import StoreSamples
 from benchwright.store import SampleSteps
 
 TEXTS = st.text(max_size=5)
@@ -115,7 +115,7 @@ def plainly(steps: SampleSteps) -> SampleView:
 
 @given(st.lists(SAMPLES, min_size=1, max_size=8))
 def test_many_samples_give_what_each_gives_plainly(samples: list[SampleSteps]) -> None:
-    assert list(views_of(samples)) == [plainly(sample) for sample in samples]
+    assert list(StoreSamples.views_of(samples)) == [plainly(sample) for sample in samples]
     assert tuple(sample_columns(samples)) == SampleView._fields
 
 

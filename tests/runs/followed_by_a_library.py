@@ -105,7 +105,7 @@ def _records(data: bytes) -> Iterator[bytes]:
 
 def two_at_once() -> list[str]:
     """Names of two runs in Weights & Biases of which one begins and ends within the other."""
-    first, second = (tracking.find_tracker("wandb")() for _ in range(2))
+    first, second = (tracking.Tracking.find("wandb")() for _ in range(2))
     told: list[Any] = []
     for name in ("first", "second"):
         folder = Path(name).absolute()

@@ -13,7 +13,7 @@ from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.config import RunOptions
 from benchwright.core import BenchwrightError, ConfigError, RequestFailure, UsageError
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.engine._models import choose_model
+from benchwright.engine._models import ChosenModel
 from benchwright.store import Workspace, open_store
 
 BENCH = """
@@ -151,11 +151,11 @@ def test_check_takes_the_keywords_of_run(folder: Path) -> None:
 @pytest.mark.parametrize("body", [{"api_key": "sk-1"}, {"auth": {"Access-Token": "x"}}, {"PASSWORD": "y"}])
 def test_a_secret_in_the_body_is_refused_because_bodies_are_recorded(body: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="looks like a secret") as caught:
-        choose_model(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
+        ChosenModel.of(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
     assert "sk-1" not in str(caught.value)
 
 
 def test_fields_that_only_sound_like_secrets_pass() -> None:
     body = {"max_tokens": 3, "tokenizer": "t", "return_token_ids": True, "keyword": "k"}
-    chosen = choose_model(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
+    chosen = ChosenModel.of(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
     assert chosen.generation.extra_body == body

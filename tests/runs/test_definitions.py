@@ -76,11 +76,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 AGAIN = """
 import sys
 import orjson
-from benchwright.engine import RunSettings, prepare
+from benchwright.engine import RunSettings, Prepared
 from benchwright.runs._targets import load_definition
 
 settings = RunSettings.from_json(orjson.loads(sys.stdin.buffer.read()))
-print(prepare(load_definition(settings.definition), settings).manifest["benchmark"]["hash"])
+print(Prepared.of(load_definition(settings.definition), settings).manifest["benchmark"]["hash"])
 """
 
 

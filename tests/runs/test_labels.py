@@ -13,7 +13,7 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, calibrate_judge, judge_score, scorer
 from benchwright.cli import main
 from benchwright.core import DatasetError, ModelRequest, NotFoundError, UsageError
-from benchwright.results import new_label
+from benchwright.results import LabelList
 from benchwright.runs import import_labels
 from benchwright.store import Store, Workspace, open_store
 from recording_server import recording
@@ -41,7 +41,7 @@ def opened(folder: Path) -> Store:
 
 def label(folder: Path, run: int, sample: int, kind: str, value: str | None = None, who: str = "ann") -> None:
     with opened(folder) as store:
-        store.add_label(new_label(store, run, sample, 0, kind=kind, value=value, who=who))
+        store.add_label(LabelList.new(store, run, sample, 0, kind=kind, value=value, who=who))
 
 
 def json_of(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:

@@ -17,7 +17,7 @@ from benchwright import ScorerInput, benchmark, scorer
 from benchwright.config import PROFILES, RunOptions
 from benchwright.core import ConfigError, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.engine._models import choose_model
+from benchwright.engine._models import ChosenModel
 from benchwright.store import Workspace, open_store
 
 ROWS = [{"question": f"What is {n} + 2?", "answer": str(n + 2)} for n in range(6)]
@@ -182,7 +182,7 @@ def lists() -> Iterator[tuple[str, type[Lists]]]:
 
 
 def model_id_of(**options: Any) -> str:
-    return choose_model(RunOptions.from_keywords(options), None).endpoint.model_id
+    return ChosenModel.of(RunOptions.from_keywords(options), None).endpoint.model_id
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_headers_of_flags_are_sent_and_filled_from_the_environment(
             "headers": ["X-Team=a=b", "X-Api-Key=${TEAM_KEY}"],
         }
     )
-    endpoint = choose_model(options, None).endpoint
+    endpoint = ChosenModel.of(options, None).endpoint
     assert endpoint.headers == {"X-Team": "a=b", "X-Api-Key": "${TEAM_KEY}"}  # type: ignore[union-attr]
 
 

@@ -15,7 +15,7 @@ from benchwright.cli._flags import run_options
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
 from benchwright.config import RUN_SETTINGS, RunConfigs, RunOptions, Setting, find_config
-from benchwright.engine._models import choose_model
+from benchwright.engine._models import ChosenModel
 from benchwright.results import benchmark_details
 from benchwright.results._command import command_of, run_config
 from benchwright.results._comparing import setting_differences
@@ -138,7 +138,7 @@ def recorded(folder: Path, target: str, options: RunOptions) -> RunRecord:
     config = find_config(folder)
     (found,) = find_targets(target, config, folder, options)
     effective = options.over(found.defaults)
-    settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
+    settings = run_settings(found, effective, ChosenModel.of(effective, config, ask_server=False))
     with open_store(find_workspace(folder, None)) as store:
         return store.create_run(
             name="qa",

@@ -16,7 +16,7 @@ import warm
 from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
 from benchwright.server._state import Clients
-from benchwright.store import DEAD_AFTER_S, Owner, Workspace, open_store
+from benchwright.store import Owner, Workspace, open_store
 from waiting import PATIENCE_S
 
 SCRIPT = """
@@ -112,9 +112,9 @@ def test_a_process_that_the_kernel_does_not_know_is_dead_after_a_silence() -> No
     clients.remember(1, elsewhere)
     with pytest.raises(RunOwnedError, match="process 7 on a-container"):
         clients.gone(1, here)
-    now[0] = DEAD_AFTER_S - 1
+    now[0] = Owner.dead_after_s - 1
     clients.heard_of(1)
-    now[0] += DEAD_AFTER_S - 1
+    now[0] += Owner.dead_after_s - 1
     with pytest.raises(RunOwnedError):
         clients.gone(1, here)
     now[0] += 2

@@ -12,7 +12,7 @@ import pytest
 from interval_grid import NOISE, RUNS, SIZES, simulate
 from interval_settings import DISCRETE, ONE_SIDED, UNSEEN_ROWS, Setting, settings
 
-from benchwright.stats import Aggregator, compare_pairs, wilson_interval
+from benchwright.stats import Aggregator, PairedResult, wilson_interval
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import mean_interval
 
@@ -110,5 +110,5 @@ def test_fewer_than_twenty_rows_are_too_few_whatever_the_repeats() -> None:
         return scores.summary().too_few
 
     assert [summary(19, 1), summary(20, 1), summary(19, 10), summary(20, 10)] == [True, False, True, False]
-    assert compare_pairs([0] * 19, [1] * 19).too_few
-    assert not compare_pairs([0] * 20, [1] * 20).too_few
+    assert PairedResult.of([0] * 19, [1] * 19).too_few
+    assert not PairedResult.of([0] * 20, [1] * 20).too_few

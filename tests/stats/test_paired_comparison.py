@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import compare_pairs
+from benchwright.stats import PairedResult
 from benchwright.stats._paired import mcnemar_exact, wilcoxon_signed_rank
 
 
@@ -47,7 +47,7 @@ def test_wilcoxon_exact_counts_every_sign_pattern(n: int) -> None:
 
 
 def test_equal_sides_have_no_difference_and_are_not_certain() -> None:
-    result = compare_pairs([0.5, 0.25, 1.0], [0.5, 0.25, 1.0])
+    result = PairedResult.of([0.5, 0.25, 1.0], [0.5, 0.25, 1.0])
     assert (result.difference, result.p_value, result.ties) == (0.0, 1.0, 3)
     assert result.interval == "score"
     assert result.ci_high == -result.ci_low > 0.5  # type: ignore[operator]
@@ -56,7 +56,7 @@ def test_equal_sides_have_no_difference_and_are_not_certain() -> None:
 def test_tangos_interval_matches_his_example() -> None:
     # Tango, Statistics in Medicine 17 (1998): 12 and 2 discordant pairs of 50.
     a, b = [0] * 12 + [1] * 2 + [1] * 36, [1] * 12 + [0] * 2 + [1] * 36
-    result = compare_pairs(a, b)
+    result = PairedResult.of(a, b)
     assert (result.ci_low, result.ci_high) == (
         pytest.approx(0.0611, abs=1e-4),
         pytest.approx(0.3447, abs=1e-4),
@@ -65,7 +65,7 @@ def test_tangos_interval_matches_his_example() -> None:
 
 
 def test_six_losses_in_six_pairs_are_not_certain() -> None:
-    result = compare_pairs([1] * 6, [0] * 6)
+    result = PairedResult.of([1] * 6, [0] * 6)
     assert result.ci_low == -1.0
     assert -0.5 < result.ci_high < 0  # type: ignore[operator]
 
@@ -73,7 +73,7 @@ def test_six_losses_in_six_pairs_are_not_certain() -> None:
 def test_graded_differences_repeat_and_cover_the_difference() -> None:
     a = [((k * 37) % 101) / 100 for k in range(200)]
     b = [min(1.0, v + ((k * 17) % 13) / 100) for k, v in enumerate(a)]
-    first, again = compare_pairs(a, b), compare_pairs(a, b)
+    first, again = PairedResult.of(a, b), PairedResult.of(a, b)
     assert first == again
     assert first.ci_low < first.difference < first.ci_high  # type: ignore[operator]
     assert (first.test, first.interval) == ("wilcoxon", "normal")
@@ -81,31 +81,31 @@ def test_graded_differences_repeat_and_cover_the_difference() -> None:
 
 
 def test_pairs_beyond_0_to_1_need_twenty_rows_and_fifteen_that_differ() -> None:
-    assert compare_pairs([1.0, 5.0] * 9, [2.0, 7.0] * 9).interval == "none"
-    assert compare_pairs([5.0] * 100, [5.0] * 95 + [9.0] * 5).interval == "none"
-    assert compare_pairs([5.0] * 30, [7.0] * 30).ci_low is not None
+    assert PairedResult.of([1.0, 5.0] * 9, [2.0, 7.0] * 9).interval == "none"
+    assert PairedResult.of([5.0] * 100, [5.0] * 95 + [9.0] * 5).interval == "none"
+    assert PairedResult.of([5.0] * 30, [7.0] * 30).ci_low is not None
 
 
 def test_many_pairs_are_quick_and_narrow() -> None:
     a = [k % 2 for k in range(20_000)]
     b = [1 if k % 2 or k % 40 == 0 else 0 for k in range(20_000)]
-    result = compare_pairs(a, b)
+    result = PairedResult.of(a, b)
     assert result.difference == pytest.approx(0.025)
     assert result.ci_low == pytest.approx(0.025 - 1.96 * (0.025 * 0.975 / 19_999) ** 0.5, rel=1e-2)
 
 
 def test_sides_must_pair() -> None:
     with pytest.raises(ValueError, match="different length"):
-        compare_pairs([1], [1, 2])
+        PairedResult.of([1], [1, 2])
     with pytest.raises(ValueError, match="no pairs"):
-        compare_pairs([], [])
+        PairedResult.of([], [])
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1])), min_size=1, max_size=40))
 def test_swapping_the_sides_mirrors_the_result(pairs: list[tuple[int, int]]) -> None:
     a, b = [p[0] for p in pairs], [p[1] for p in pairs]
-    there, back = compare_pairs(a, b), compare_pairs(b, a)
+    there, back = PairedResult.of(a, b), PairedResult.of(b, a)
     assert there.difference == pytest.approx(-back.difference)
     assert there.p_value == back.p_value
     assert (there.wins, there.losses) == (back.losses, back.wins)

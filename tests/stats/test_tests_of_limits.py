@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from benchwright.stats import LimitTest, Spread, compare_pairs, holm
+from benchwright.stats import LimitTest, PairedResult, Spread, holm
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._limits import _paired_share_p
 from benchwright.stats._tails import binomial_tail
@@ -52,7 +52,7 @@ def test_the_tail_of_paired_shares_is_nearly_exact(losses: int, wins: int, exces
 def test_no_margin_is_half_of_the_two_sided_test() -> None:
     before, after = [1] * 30, [0] * 8 + [1] * 22
     found = LimitTest.of_gain(before, after, 0.0, level=0.95, lower_is_better=False, share=True)
-    assert found.p_missed == pytest.approx(compare_pairs(before, after).p_value / 2)
+    assert found.p_missed == pytest.approx(PairedResult.of(before, after).p_value / 2)
     turned = LimitTest.of_gain(before, after, 0.0, level=0.95, lower_is_better=True, share=True)
     assert turned.value == -found.value
     assert turned.p_missed == 1.0

@@ -23,7 +23,6 @@ from benchwright.store import (
     Trial,
     Workspace,
     open_store,
-    reply_id,
 )
 from stored_steps import stored_step
 
@@ -37,7 +36,7 @@ def identity(number: int) -> str:
 def label(number: int = 0, kind: str = "ambiguous", value: str | None = None, **more: Any) -> Label:
     of_reply = LABEL_KINDS[kind].of_reply if kind in LABEL_KINDS else False
     known: dict[str, Any] = {
-        "who": "ann", "created_at": 1.0, "run_id": 1, "sample_id": number, "repeat": 0, "reply": reply_id("4") if of_reply else None,
+        "who": "ann", "created_at": 1.0, "run_id": 1, "sample_id": number, "repeat": 0, "reply": Label.reply_id("4") if of_reply else None,
     }  # fmt: skip
     return Label(row=identity(number), kind=kind, value=value, **{**known, **more})
 
@@ -106,7 +105,7 @@ def test_a_person_has_one_opinion_and_several_tags(store: Store, kind: str) -> N
         assert len(store.labels(who="ann")) == (2 if many else 1)
         assert store.labels(who="ann")[0].value == "another"
     if LABEL_KINDS[kind].of_reply:
-        store.add_label(label(0, kind, value, reply=reply_id("5")))
+        store.add_label(label(0, kind, value, reply=Label.reply_id("5")))
         assert len(store.labels(who="ann")) == 2
 
 

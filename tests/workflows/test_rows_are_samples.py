@@ -15,7 +15,7 @@ import pytest
 import warm
 from benchwright import WorkflowContext, call_llm, workflow
 from benchwright.core import UsageError
-from benchwright.results import SampleList, SampleView, SearchPage, StoreSamples, kind_of, run_slices
+from benchwright.results import SampleList, SampleView, SearchPage, Slices, StoreSamples, kind_of
 from benchwright.server import serving
 from benchwright.store import SampleFilter, SampleOrder, Store, Workspace, open_store, verdict_of
 from waiting import PATIENCE_S
@@ -151,7 +151,7 @@ def test_filters_pages_slices_and_search_tell_what_the_workflow_gave(tmp_path: P
         right = [each.scores["correct"] for each in rows if each.scores]
         assert set(scores) == {name for each in rows for name in each.scores or ()}
         if right:
-            slices = run_slices(store, run, "topic")
+            slices = Slices.of(store, run, "topic")
             assert (slices.metric, slices.whole.n, slices.whole.mean) == (
                 "correct",
                 len(right),
@@ -171,7 +171,7 @@ def test_filters_pages_slices_and_search_tell_what_the_workflow_gave(tmp_path: P
                 )
         else:
             with pytest.raises(UsageError, match="has no scores to slice by topic"):
-                run_slices(store, run, "topic")
+                Slices.of(store, run, "topic")
         hits = SearchPage.of(store, "question of row 0", limit=100)
         assert {hit.sample_id for hit in hits.samples} == {number[stored(rows[0].name)]}
 

@@ -2,8 +2,6 @@ from benchwright.benchmarks._bounded_templates import data_template as data_temp
 from benchwright.benchmarks._check import (
     CheckReport as CheckReport,
     SamplePrompt as SamplePrompt,
-    check_benchmark as check_benchmark,
-    check_rows as check_rows,
 )
 from benchwright.benchmarks._importing import import_file as import_file, imported_modules as imported_modules
 from benchwright.benchmarks._loading import (
@@ -32,7 +30,6 @@ from benchwright.benchmarks._requests import (
 from benchwright.benchmarks._rows import (
     AskableRows as AskableRows,
     RowSettings as RowSettings,
-    open_rows as open_rows,
 )
 from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scoring import (
@@ -41,7 +38,6 @@ from benchwright.benchmarks._scoring import (
 from benchwright.benchmarks._spec import (
     BenchmarkSpec as BenchmarkSpec,
     RecordedSample as RecordedSample,
-    defined_without_file as defined_without_file,
 )
 from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer, Asking as Asking
@@ -51,14 +47,11 @@ from benchwright.benchmarks._template import (
     text_or_file as text_or_file,
 )
 from benchwright.benchmarks._tool_tasks import (
-    MAX_STEPS as MAX_STEPS,
     CallAdvice as CallAdvice,
     ToolTask as ToolTask,
     ToolTurn as ToolTurn,
 )
 from benchwright.benchmarks._used_files import (
     Watch as Watch,
-    file_digest as file_digest,
-    used_files as used_files,
 )
 from benchwright.benchmarks._warnings import unmet_requirements as unmet_requirements

@@ -17,7 +17,7 @@ from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.rows import tallied
 from benchwright.benchmarks._requests import open_conversation
-from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows
+from benchwright.benchmarks._rows import AskableRows, RowSettings
 from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
@@ -130,70 +130,72 @@ class CheckReport(Struct, frozen=True, kw_only=True):
         gold = self.gold
         return gold is not None and gold.right == 0 and gold.tried > 0
 
+    @staticmethod
+    @hub_commits()
+    def with_rows(
+        spec: BenchmarkSpec, settings: RowSettings | None
+    ) -> tuple[CheckReport, AskableRows | None]:
+        """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised. Returns the
+        rows too, unless they cannot be read.
 
-def check_benchmark(spec: BenchmarkSpec, settings: RowSettings | None = None) -> CheckReport:
-    """The report of `check_rows`."""
-    return check_rows(spec, settings)[0]
+        Args:
+            spec: The benchmark.
+            settings: The settings that decide the rows of the run; None: as the benchmark declares.
+        """
+        settings = settings or RowSettings()
+        counting, tally = tallied(spec)
+        strategy: str | None = None
+        warnings: list[str] = []
+        requested = settings.applied_to(spec)
+        report = CheckReport(
+            name=spec.name,
+            key=spec.key,
+            dataset=_dataset_name(requested),
+            data_type=spec.data_type or spec.family,
+        )
+        try:
+            strategy = strategy_of(requested, settings.model_type).name
+            warnings += definition_warnings(requested)
+            rows = AskableRows.of(counting, settings, watch_repetition=True)
+        except BenchwrightError as error:
+            errors = (*requested.judge_problems(), str(error))
+            if isinstance(error, DatasetError) and tally is not None and not tally.options:
+                report = replace(report, data_type="")  # without a row, it is a guess
+            return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)), None
+        spec, scan = rows.spec, rows.scan
+        # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
+        tried = scan.first if spec.tool_tasks is None else rows.scanned()
+        gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
+        judged = scan.rows * max(len(spec.judges()) + len(spec.judge_problems()), int(gold.judged))
+        warnings += _warnings(rows, gold)
+        warnings += () if tally is None else tally.doubts()
+        warnings += _about_judges(judged, sure=gold.judged)
+        report = replace(
+            report,
+            strategy=strategy,
+            errors=tuple(dict.fromkeys(_errors(rows))),
+            warnings=tuple(dict.fromkeys(warnings)),
+            rows=scan.rows,
+            bad_rows=tuple(_bad_rows(scan)),
+            bad_total=scan.bad_total,
+            requests=scan.requests,
+            judge_requests=judged,
+            prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
+            replies_resent=scan.replies_resent,
+            template_fields=_template_fields(rows.prompts),
+            dataset_fields=scan.columns,
+            unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),
+            fewshot=rows.fewshot,
+            gold=gold,
+            samples=SamplePrompt.first_of(rows),
+            options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
+        )
+        return report, rows
 
-
-@hub_commits()
-def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> tuple[CheckReport, AskableRows | None]:
-    """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised. Returns the
-    rows too, unless they cannot be read.
-
-    Args:
-        spec: The benchmark.
-        settings: The settings that decide the rows of the run; None: as the benchmark declares.
-    """
-    settings = settings or RowSettings()
-    counting, tally = tallied(spec)
-    strategy: str | None = None
-    warnings: list[str] = []
-    requested = settings.applied_to(spec)
-    report = CheckReport(
-        name=spec.name,
-        key=spec.key,
-        dataset=_dataset_name(requested),
-        data_type=spec.data_type or spec.family,
-    )
-    try:
-        strategy = strategy_of(requested, settings.model_type).name
-        warnings += definition_warnings(requested)
-        rows = open_rows(counting, settings, watch_repetition=True)
-    except BenchwrightError as error:
-        errors = (*requested.judge_problems(), str(error))
-        if isinstance(error, DatasetError) and tally is not None and not tally.options:
-            report = replace(report, data_type="")  # without a row, it is a guess
-        return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)), None
-    spec, scan = rows.spec, rows.scan
-    # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
-    tried = scan.first if spec.tool_tasks is None else rows.scanned()
-    gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
-    judged = scan.rows * max(len(spec.judges()) + len(spec.judge_problems()), int(gold.judged))
-    warnings += _warnings(rows, gold)
-    warnings += () if tally is None else tally.doubts()
-    warnings += _about_judges(judged, sure=gold.judged)
-    report = replace(
-        report,
-        strategy=strategy,
-        errors=tuple(dict.fromkeys(_errors(rows))),
-        warnings=tuple(dict.fromkeys(warnings)),
-        rows=scan.rows,
-        bad_rows=tuple(_bad_rows(scan)),
-        bad_total=scan.bad_total,
-        requests=scan.requests,
-        judge_requests=judged,
-        prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
-        replies_resent=scan.replies_resent,
-        template_fields=_template_fields(rows.prompts),
-        dataset_fields=scan.columns,
-        unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),
-        fewshot=rows.fewshot,
-        gold=gold,
-        samples=SamplePrompt.first_of(rows),
-        options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
-    )
-    return report, rows
+    @classmethod
+    def of(cls, spec: BenchmarkSpec, settings: RowSettings | None = None) -> CheckReport:
+        """The report of `with_rows`."""
+        return CheckReport.with_rows(spec, settings)[0]
 
 
 def _dataset_name(spec: BenchmarkSpec) -> str:

@@ -262,63 +262,63 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             return None
         return repeated_questions(len(self.scan.copies))
 
+    @classmethod
+    def of(cls, spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False) -> AskableRows:
+        """Open the data, choose examples, compile prompts, and check every row. Sends nothing.
 
-def open_rows(spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False) -> AskableRows:
-    """Open the data, choose examples, compile prompts, and check every row. Sends nothing.
+        Args:
+            spec: The benchmark as it is defined.
+            settings: The settings of the run.
+            watch_repetition: Count repeated prompts too.
 
-    Args:
-        spec: The benchmark as it is defined.
-        settings: The settings of the run.
-        watch_repetition: Count repeated prompts too.
-
-    The caller decides about bad rows, with `refuse_problems` or `scan`. DatasetError for data that cannot be read
-    to its end, BenchmarkError for a template or filters that cannot be used, UsageError for a model's type that does
-    not fit the benchmark.
-    """
-    # Rows, examples and checks read the same commit of a hub dataset, and a resumed run reads it again.
-    with hub_commits() as commits:
-        spec = settings.applied_to(spec)
-        kind = strategy_of(spec, settings.model_type)
-        limit = settings.limit
-        if spec.limited is not None and settings.dataset is None:
-            spec, limit = replace(spec, dataset=spec.limited(limit)), None
-        reader = spec.open(limit)
-        fewshot = None
-        if STRATEGIES[kind.name].sends:
-            fewshot = resolve_fewshot(
+        The caller decides about bad rows, with `refuse_problems` or `scan`. DatasetError for data that cannot be read
+        to its end, BenchmarkError for a template or filters that cannot be used, UsageError for a model's type that does
+        not fit the benchmark.
+        """
+        # Rows, examples and checks read the same commit of a hub dataset, and a resumed run reads it again.
+        with hub_commits() as commits:
+            spec = settings.applied_to(spec)
+            kind = strategy_of(spec, settings.model_type)
+            limit = settings.limit
+            if spec.limited is not None and settings.dataset is None:
+                spec, limit = replace(spec, dataset=spec.limited(limit)), None
+            reader = spec.open(limit)
+            fewshot = None
+            if STRATEGIES[kind.name].sends:
+                fewshot = resolve_fewshot(
+                    spec,
+                    num_fewshot=settings.num_fewshot,
+                    seed=settings.fewshot_seed,
+                    limit=settings.limit,
+                    strict=settings.fewshot_strict,
+                )
+            prompts = build_prompts(spec, fewshot)
+            unreadable: list[BadRow] = []
+            scan = scan_rows(
                 spec,
-                num_fewshot=settings.num_fewshot,
-                seed=settings.fewshot_seed,
-                limit=settings.limit,
-                strict=settings.fewshot_strict,
+                reader,
+                prompts,
+                strategy=_strategy(spec, settings, prompts),
+                on_unreadable=unreadable.append,
+                # Copies that a sampling plan requests are not reported.
+                watch_repetition=watch_repetition and reader.origins() is None,
+                watch_ids=reader.origins() is None,  # else a plan sends rows more than once
             )
-        prompts = build_prompts(spec, fewshot)
-        unreadable: list[BadRow] = []
-        scan = scan_rows(
-            spec,
-            reader,
-            prompts,
+        if not scan.bad_total:  # every row is good: no need to check it again when it is sent
+            spec = replace(spec, check_row=None)
+        if spec.media is not None and not spec.media.seen:
+            spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
+        return cls(
+            spec=spec,
+            settings=settings,
             strategy=_strategy(spec, settings, prompts),
-            on_unreadable=unreadable.append,
-            # Copies that a sampling plan requests are not reported.
-            watch_repetition=watch_repetition and reader.origins() is None,
-            watch_ids=reader.origins() is None,  # else a plan sends rows more than once
+            reader=reader,
+            prompts=prompts,
+            fewshot=fewshot,
+            scan=scan,
+            unreadable=tuple(unreadable),
+            commits=dict(commits),
         )
-    if not scan.bad_total:  # every row is good: no need to check it again when it is sent
-        spec = replace(spec, check_row=None)
-    if spec.media is not None and not spec.media.seen:
-        spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
-    return AskableRows(
-        spec=spec,
-        settings=settings,
-        strategy=_strategy(spec, settings, prompts),
-        reader=reader,
-        prompts=prompts,
-        fewshot=fewshot,
-        scan=scan,
-        unreadable=tuple(unreadable),
-        commits=dict(commits),
-    )
 
 
 def _strategy(

@@ -337,6 +337,12 @@ class BenchmarkSpec(Struct, frozen=True, kw_only=True):
             return f"benchmark {self.name!r}"
         return f"{self.source.name}:{self.line}" if self.line else self.source.name
 
+    @staticmethod
+    def without_file(key: str) -> BenchmarkSpec | None:
+        """The last definition of this process under a normalised name outside any file, as in a notebook cell."""
+        found = [specs[key] for (_, source), specs in _BY_MODULE.items() if source is None and key in specs]
+        return found[-1] if found else None
+
 
 SPEC_ATTRIBUTE = "_benchmark"
 """The attribute of the decorated function that has the definition."""
@@ -359,12 +365,6 @@ def register(spec: BenchmarkSpec, module: str) -> None:
             f"{f' in line {other.line}' if other.line else ''}; rename one of them"
         )
     specs[spec.key] = spec
-
-
-def defined_without_file(key: str) -> BenchmarkSpec | None:
-    """The last definition of this process under a normalised name outside any file, as in a notebook cell."""
-    found = [specs[key] for (_, source), specs in _BY_MODULE.items() if source is None and key in specs]
-    return found[-1] if found else None
 
 
 def forget(module: str, file: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import Prompt
     from benchwright.benchmarks._spec import BenchmarkSpec
     from benchwright.toolcalls import Calls, Language
-
-MAX_STEPS = 20
-"""Maximum number of replies with calls in one turn. After that, the sample is stopped and counts as stopped."""
 
 
 class ToolEnvironment(Protocol):
@@ -41,6 +38,9 @@ class ToolTurn(Struct, frozen=True):
 
 class ToolTask(Struct, frozen=True, kw_only=True):
     """The complete task of one row."""
+
+    max_steps: ClassVar[int] = 20
+    """Maximum number of replies with calls in one turn. After that, the sample is stopped and counts as stopped."""
 
     turns: tuple[ToolTurn, ...]
     """At least one."""

@@ -125,6 +125,56 @@ class Watch(Struct, eq=False):
         finally:
             _watches.remove(watch)
 
+    @staticmethod
+    def digest(path: Path) -> str | None:
+        """The hash of a file's content; None if it cannot be read."""
+        try:
+            status = path.stat()
+            if status.st_size > _LARGEST:
+                return f"{status.st_size} bytes of {status.st_mtime_ns}"
+            return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        except OSError:
+            return None
+
+    @staticmethod
+    def used(
+        source: Path, known: Collection[str], excluded: Collection[Path] = ()
+    ) -> tuple[dict[str, str], list[str]]:
+        """The files that the benchmark in `source` uses with their hashes, by path from its folder, and the places, as `file.py:12`, that
+        read a file whose name is computed while scoring. Without those `known` by their paths from its folder, and without the
+        `excluded` ones, such as its data, which are compared in another way."""
+        source = source.resolve()
+        top = source.parent
+        used = _used.get(source, Used())
+        others = {source, *((top / name).resolve() for name in known), *(path.resolve() for path in excluded)}
+        code = {path for path in used.modules if path not in others}
+        data = {path for path in used.files if path.suffix not in _CODE}
+        unknown: list[str] = []
+        waiting, seen = [source, *code, *(top / name for name in known)], set[Path]()
+        while waiting:
+            file = waiting.pop()
+            if file in seen:
+                continue
+            seen.add(file)
+            try:
+                texts, modules, reads = _facts_of(file.read_bytes())
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                continue
+            places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
+            named = set(_named_files(texts, places)) - others
+            imported = set(_named_modules(modules, places))
+            new = {
+                path
+                for path in imported | {each for each in named if each.suffix == ".py"}
+                if path not in others | code
+            }
+            code |= new
+            waiting += new
+            data |= {path for path in named if path.suffix not in _CODE}
+            if not named and not any(_is_near(path, file) for path in used.files):
+                unknown += [f"{os.path.relpath(file, top)}:{line}" for line in reads]
+        return _hashes(code | data, top, others), sorted(unknown)
+
 
 _watches: list[Watch] = []
 
@@ -182,45 +232,6 @@ def is_of_user(path: Path) -> bool:
     return not place.startswith(_OTHERS) and not {"site-packages", "dist-packages"} & {*path.parts}
 
 
-def used_files(
-    source: Path, known: Collection[str], excluded: Collection[Path] = ()
-) -> tuple[dict[str, str], list[str]]:
-    """The files that the benchmark in `source` uses with their hashes, by path from its folder, and the places, as `file.py:12`, that
-    read a file whose name is computed while scoring. Without those `known` by their paths from its folder, and without the
-    `excluded` ones, such as its data, which are compared in another way."""
-    source = source.resolve()
-    top = source.parent
-    used = _used.get(source, Used())
-    others = {source, *((top / name).resolve() for name in known), *(path.resolve() for path in excluded)}
-    code = {path for path in used.modules if path not in others}
-    data = {path for path in used.files if path.suffix not in _CODE}
-    unknown: list[str] = []
-    waiting, seen = [source, *code, *(top / name for name in known)], set[Path]()
-    while waiting:
-        file = waiting.pop()
-        if file in seen:
-            continue
-        seen.add(file)
-        try:
-            texts, modules, reads = _facts_of(file.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            continue
-        places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
-        named = set(_named_files(texts, places)) - others
-        imported = set(_named_modules(modules, places))
-        new = {
-            path
-            for path in imported | {each for each in named if each.suffix == ".py"}
-            if path not in others | code
-        }
-        code |= new
-        waiting += new
-        data |= {path for path in named if path.suffix not in _CODE}
-        if not named and not any(_is_near(path, file) for path in used.files):
-            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in reads]
-    return _hashes(code | data, top, others), sorted(unknown)
-
-
 def _hashes(paths: Collection[Path], top: Path, others: Collection[Path]) -> dict[str, str]:
     """The hashes of the user's files among these, by path from the folder `top`."""
     found: dict[str, str] = {}
@@ -233,7 +244,7 @@ def _hashes(paths: Collection[Path], top: Path, others: Collection[Path]) -> dic
             or path.parts[:2] in _OF_THE_SYSTEM
         ):
             continue
-        if (digest := file_digest(path)) is not None:
+        if (digest := Watch.digest(path)) is not None:
             found[Path(os.path.relpath(path, top)).as_posix()] = digest
     return found
 
@@ -243,17 +254,6 @@ _OF_THE_SYSTEM = tuple(("/", name) for name in ("dev", "etc", "proc", "sys"))
 
 def _is_near(path: Path, file: Path) -> bool:
     return path.suffix not in _CODE and path.is_relative_to(file.parent)
-
-
-def file_digest(path: Path) -> str | None:
-    """The hash of a file's content; None if it cannot be read."""
-    try:
-        status = path.stat()
-        if status.st_size > _LARGEST:
-            return f"{status.st_size} bytes of {status.st_mtime_ns}"
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
-        return None
 
 
 @lru_cache(maxsize=256)  # every run of a process begins by asking

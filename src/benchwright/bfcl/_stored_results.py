@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import MAX_STEPS
+from benchwright.benchmarks import ToolTask
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._native import NativeFolder, json_lines
 from benchwright.bfcl._packages import DataProvider
@@ -66,7 +66,7 @@ def _judge(row: Row, result: Any, provider: DataProvider, native: bool) -> tuple
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn":
         turns = _turns(result, native)
-        stopped = turns is not None and any(len(steps) > MAX_STEPS for steps in turns)
+        stopped = turns is not None and any(len(steps) > ToolTask.max_steps for steps in turns)
         simulation = partial(
             Simulation,
             row.get("initial_config") or {},

@@ -65,9 +65,9 @@ def _models(output: Output) -> int:
 
 def _plugins(output: Output) -> int:
     """List plugins; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
-    from benchwright.core import installed_plugins
+    from benchwright.core import Registry
 
-    found = installed_plugins()
+    found = Registry.all_installed()
     if output.as_json:
         plugins = [
             {

@@ -149,9 +149,9 @@ def _print(result: LoadResult, output: Output) -> None:
 
 
 def _explain(name: str, output: Output) -> int:
-    from benchwright.perf import figure_named
+    from benchwright.perf import Metric
 
-    found = figure_named(name)
+    found = Metric.named(name)
     if output.as_json:
         output.json(
             {

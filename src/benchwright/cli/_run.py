@@ -25,7 +25,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
 from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
 from benchwright.cli._web import open_new
-from benchwright.config import LOAD_MODES
+from benchwright.config import SuiteOptions
 from benchwright.core import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _run_configuration(arguments: Namespace, output: Output) -> int:
 def _run(arguments: Namespace, output: Output) -> int:
     from benchwright.runs import Program, Session
 
-    if arguments.mode in LOAD_MODES:
+    if arguments.mode in SuiteOptions.load_modes:
         from benchwright.cli._perf import run_long_form
 
         return run_long_form(arguments, output)

@@ -171,7 +171,7 @@ def _run_tasks(
 ) -> int:
     """Run all tasks; JSON: `{"tasks": [{task, result, error, exit_code}], "exit_code": n}`."""
     from benchwright.cli._progress import aside, watching
-    from benchwright.runs import run_configured
+    from benchwright.runs import ConfiguredRun
 
     at_once = arguments.parallel_tasks
     if at_once is None:
@@ -184,7 +184,9 @@ def _run_tasks(
             with aside(watcher):
                 _print_task(task, output)
 
-        results = run_configured(runs, at_once=at_once or len(runs), watcher=watcher, finished=finished)
+        results = ConfiguredRun.run_all(
+            runs, at_once=at_once or len(runs), watcher=watcher, finished=finished
+        )
     code = worst_exit_code([task.exit_code for task in results])
     if output.as_json:
         output.json({"tasks": [_task_json(task) for task in results], "exit_code": code})

@@ -73,7 +73,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     from msgspec.structs import replace
 
     from benchwright.core import NotFoundError
-    from benchwright.results import EventList, StoreSamples, kind_of, run_slices
+    from benchwright.results import EventList, Slices, StoreSamples, kind_of
     from benchwright.runs import recorded_suite
     from benchwright.store import named_run
 
@@ -93,7 +93,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             return 0
         views = kind_of(run)
         if arguments.by is not None:
-            output.view(run_slices(store, run, arguments.by))
+            output.view(Slices.of(store, run, arguments.by))
         elif arguments.events:
             output.view(EventList.recorded(store, run))
         elif arguments.sample is not None:

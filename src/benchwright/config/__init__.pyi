@@ -93,7 +93,6 @@ from benchwright.config._servers import (
 from benchwright.config._setting import HARMLESS as HARMLESS, Decides as Decides, Setting as Setting
 from benchwright.config._stores import named_store as named_store, using_store as using_store
 from benchwright.config._suite_settings import (
-    LOAD_MODES as LOAD_MODES,
     SUITE_SETTINGS as SUITE_SETTINGS,
     SuiteOptions as SuiteOptions,
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from benchwright.core import ConfigError, is_secret_name, late_pattern, remember_if_secret
+from benchwright.core import ConfigError, is_secret_name, late_pattern, remember_secret
 
 _AT_START = late_pattern("PYTHON|LD_|DYLD_")
 """Variables that a process reads once, at its start."""
@@ -85,7 +85,8 @@ def exported(variables: Mapping[str, str]) -> Iterator[None]:
             kind, _, text = value.partition(":")
             if value != _KEPT_OUT:
                 os.environ[name] = os.environ[text] if kind == "host" else text
-                remember_if_secret(os.environ[name], name, text if kind == "host" else name)
+                source = text if kind == "host" else name
+                remember_secret(os.environ[name], source, named=(name, source))
         yield
     finally:
         for name, old in before.items():

@@ -10,7 +10,7 @@ from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
 from benchwright.config._pipeline_checks import refuse_secrets
 from benchwright.config._pipeline_steps import BUILT_IN, STEP_SETTINGS, STEPS, UNLIMITED, PipelineStep
 from benchwright.config._values import as_switch, read_values
-from benchwright.core import ConfigError, JsonObject, JsonValue, find_plugins, suggest
+from benchwright.core import ConfigError, JsonObject, JsonValue, Registry, suggest
 
 _SHORT: Mapping[str, tuple[str, str]] = {
     flag: (step.name, setting) for step in BUILT_IN for flag, setting in step.short.items()
@@ -232,9 +232,9 @@ def _holds_something(value: object) -> bool:
 
 def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> StepEntry:
     """A step of an installed package. A recorded one is accepted even if the package is gone, and refused when opened."""
-    found = [entry for entry in find_plugins("steps") if entry.name == name]
+    found = [entry for entry in Registry.entries_of("steps") if entry.name == name]
     if not found and not package:
-        names = [*STEPS, *(entry.name for entry in find_plugins("steps"))]
+        names = [*STEPS, *(entry.name for entry in Registry.entries_of("steps"))]
         raise ConfigError(
             f"{where}: step {name!r} is not known.{suggest(name, names)} Known: {', '.join(names)}"
         )

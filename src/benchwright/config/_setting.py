@@ -325,9 +325,9 @@ class Setting(Struct, frozen=True):
         """Names that installed packages add."""
         if not self.plugins:
             return []
-        from benchwright.core import find_plugins
+        from benchwright.core import Registry
 
-        return [entry.name for entry in find_plugins(self.plugins)]
+        return [entry.name for entry in Registry.entries_of(self.plugins)]
 
     def _wrong(self, value: object) -> ValueError:
         shown = str(value).lower() if isinstance(value, bool) else repr(value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from benchwright.config._run_settings import ALL_OPTIONS, BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
@@ -19,8 +19,6 @@ MODES = ("all", "infer", "eval", "viz")
 SUMMARIZERS = ("example", "headline")
 """What the comparison shows for each dataset: all metrics, or only the headline."""
 
-LOAD_MODES = ("perf", "perf_viz")
-"""Modes of the long form: perform load tests, or show recorded ones."""
 _JUDGE_MODES = ("judge", "infer_judge")
 _LOAD_SUMMARIZERS = ("default_perf", "stable_stage")
 
@@ -30,6 +28,9 @@ _named = partial(_suite, tables=(), flag=False)
 
 class SuiteOptions(GivenOptions, frozen=True, kw_only=True):
     """The settings of a suite. Missing ones come from its file, then from the defaults."""
+
+    load_modes: ClassVar[tuple[str, ...]] = ("perf", "perf_viz")
+    """Modes of the long form: perform load tests, or show recorded ones."""
 
     # fmt: off
     mode: str | None = _suite("all, infer (record replies, score later), eval (score recorded replies) or viz (show)", metavar="MODE")
@@ -95,7 +96,7 @@ def _check_mode(mode: str) -> None:
     """Raise UsageError with the cure for an unknown mode."""
     if mode in MODES:
         return
-    if mode in LOAD_MODES:
+    if mode in SuiteOptions.load_modes:
         raise UsageError(
             f"mode {mode} is a load test. Start it with: benchwright perf SUITE, or run … --mode {mode}"
         )

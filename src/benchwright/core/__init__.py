@@ -6,7 +6,6 @@ from benchwright.core._braces import BraceTemplate
 from benchwright.core._bridges import bridge
 from benchwright.core._data_names import (
     DATA_FORMATS,
-    PACKED_ENDINGS,
     DataFormat,
     data_endings,
     data_format,
@@ -54,7 +53,7 @@ from benchwright.core._json import (
     load_json,
 )
 from benchwright.core._late_patterns import late_pattern
-from benchwright.core._plugins import Registry, check_function, find_plugins, installed_plugins
+from benchwright.core._plugins import Registry
 from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
@@ -98,7 +97,6 @@ from benchwright.core._sample_record import (
     is_redacted,
     is_unanswered,
     marked_as_redacted,
-    moved_key,
     row_hash,
     sample_of,
     step_key,
@@ -112,7 +110,6 @@ from benchwright.core._secrets import (
     known_secrets,
     public_url,
     redact,
-    remember_if_secret,
     remember_secret,
     secret_within,
     url_owner,
@@ -178,7 +175,6 @@ __all__ = [
     "MAX_TOKENS_FIELD",
     "MODEL_TYPES",
     "OWN_WORDS",
-    "PACKED_ENDINGS",
     "QUESTIONS",
     "REDACTED",
     "ROUTE_PATHS",
@@ -249,7 +245,6 @@ __all__ = [
     "bridge",
     "canonical_json",
     "check_depth",
-    "check_function",
     "clause",
     "completions_body",
     "content_hash",
@@ -261,10 +256,8 @@ __all__ = [
     "environment_secret",
     "exact_json",
     "expand_home",
-    "find_plugins",
     "finite_json",
     "finite_number",
-    "installed_plugins",
     "is_data_file",
     "is_hub_uri",
     "is_redacted",
@@ -290,7 +283,6 @@ __all__ = [
     "lower_is_better",
     "make_private",
     "marked_as_redacted",
-    "moved_key",
     "nearest",
     "normalise_name",
     "open_artifacts",
@@ -303,7 +295,6 @@ __all__ = [
     "redact",
     "refuse_foreign",
     "refuse_while_loading",
-    "remember_if_secret",
     "remember_secret",
     "replacing",
     "reused_span",

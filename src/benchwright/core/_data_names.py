@@ -7,12 +7,16 @@ format, add one row here, a reader in `datasets/_readers` and one row in the man
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import ClassVar
 
 from msgspec import Struct
 
 
 class DataFormat(Struct, frozen=True):
     """A format of data files."""
+
+    packed: ClassVar[tuple[str, ...]] = ("gz", "zst")
+    """Endings of compressed files; the ending before them names the format."""
 
     name: str
     """Its name, as used by fetchers and by `format=`."""
@@ -52,8 +56,6 @@ DATA_FORMATS = (
 )
 """All formats that can be read. If a hub dataset has equally many files in several formats, the first one listed is used."""
 
-PACKED_ENDINGS = ("gz", "zst")
-"""Endings of compressed files; the ending before them names the format."""
 
 _BY_ENDING = {ending: format for format in DATA_FORMATS for ending in format.endings}
 _CERTAIN = {ending: format for ending, format in _BY_ENDING.items() if format.certain}
@@ -100,14 +102,14 @@ def data_format(path: str, *, hub: bool = False) -> DataFormat | None:
 def _split_name(name: str) -> tuple[PurePath, str, str]:
     """Return the path, its name without `.gz` and `.zst`, and the ending of that name in lower case."""
     path = PurePath(name.partition("?")[0])
-    packed = path.suffix[1:].lower() in PACKED_ENDINGS
+    packed = path.suffix[1:].lower() in DataFormat.packed
     bare = path.name[: -len(path.suffix)] if packed else path.name
     return path, bare, PurePath(bare).suffix[1:].lower()
 
 
 def is_data_file(path: str) -> bool:
     """Whether a name is that of a data file: it has a known ending, or is a compressed file of any content."""
-    return data_format(path) is not None or PurePath(path).suffix[1:].lower() in PACKED_ENDINGS
+    return data_format(path) is not None or PurePath(path).suffix[1:].lower() in DataFormat.packed
 
 
 def is_hub_uri(uri: object) -> bool:

@@ -120,15 +120,6 @@ class PluginEntry(Struct, frozen=True):
         return f"{self.name!r} of {self.package or 'an unnamed package'}{origin}"
 
 
-def find_plugins(kind: str) -> list[PluginEntry]:
-    """Entry points of a kind of plugin, by name, without importing anything. A name that two packages offer is listed twice.
-
-    The metadata of installed packages is read once for each `sys.path`, because it takes about 20 ms. So a package that is
-    installed while Python runs is found only after a restart.
-    """
-    return list(_entries(extension_point(kind).group, tuple(sys.path)))
-
-
 @lru_cache(maxsize=64)
 def _entries(group: str, path: tuple[str, ...]) -> tuple[PluginEntry, ...]:
     from importlib.metadata import entry_points
@@ -227,7 +218,7 @@ class Registry(Generic[T]):
         return found
 
     def _entries(self) -> list[PluginEntry]:
-        return find_plugins(self.point.kind)
+        return Registry.entries_of(self.point.kind)
 
     def _named(self, name: str) -> list[PluginEntry]:
         """Entries with this name, else with `package.name`."""
@@ -265,20 +256,34 @@ class Registry(Generic[T]):
                 reason = f"{entry.target} {clause(error)}; expected {self.point.entry}"
         return InstalledPlugin(self.point.kind, entry, problem=f"plugin {entry} cannot be used: {reason}")
 
+    @staticmethod
+    def entries_of(kind: str) -> list[PluginEntry]:
+        """Entry points of a kind of plugin, by name, without importing anything. A name that two packages offer is listed twice.
 
-def check_function(value: object, arguments: int) -> Callable[..., Any]:
-    """Check that a value is a function that takes this many arguments. Raises TypeError if not."""
-    if not callable(value) or isinstance(value, type):
-        raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is not a function")
-    from inspect import signature
+        The metadata of installed packages is read once for each `sys.path`, because it takes about 20 ms. So a package that is
+        installed while Python runs is found only after a restart.
+        """
+        return list(_entries(extension_point(kind).group, tuple(sys.path)))
 
-    try:
-        signature(value).bind(*range(arguments))
-    except ValueError:  # a function in C without a signature
-        pass
-    except TypeError:
-        raise TypeError(f"cannot be called with {arguments} argument{'s' * (arguments > 1)}") from None
-    return value
+    @staticmethod
+    def all_installed() -> list[InstalledPlugin[Any]]:
+        """Every plugin of the installed packages, by kind and name. Imports all of them."""
+        return [plugin for registry in registries() for plugin in registry.installed()]
+
+    @staticmethod
+    def check_function(value: object, arguments: int) -> Callable[..., Any]:
+        """Check that a value is a function that takes this many arguments. Raises TypeError if not."""
+        if not callable(value) or isinstance(value, type):
+            raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is not a function")
+        from inspect import signature
+
+        try:
+            signature(value).bind(*range(arguments))
+        except ValueError:  # a function in C without a signature
+            pass
+        except TypeError:
+            raise TypeError(f"cannot be called with {arguments} argument{'s' * (arguments > 1)}") from None
+        return value
 
 
 def _key(name: str) -> str:
@@ -289,8 +294,3 @@ def registries() -> list[Registry[Any]]:
     """The registry of every extension point, in their order. Imports the modules that have them."""
     places = [point.registry.split(":") for point in EXTENSION_POINTS]
     return [getattr(import_module(f"benchwright.{module}"), name) for module, name in places]
-
-
-def installed_plugins() -> list[InstalledPlugin[Any]]:
-    """Every plugin of the installed packages, by kind and name. Imports all of them."""
-    return [plugin for registry in registries() for plugin in registry.installed()]

@@ -254,6 +254,15 @@ class SampleRecord(Struct, frozen=True):
         """The fields of many texts of scores as columns."""
         return RecordColumns(texts, _KEYS)
 
+    @staticmethod
+    def moved_key(key: str, index: int) -> str:
+        """The key of the same call of another row.
+
+        >>> SampleRecord.moved_key("call/000000012/0000/c1", 7)
+        'call/000000007/0000/c1'
+        """
+        return f"{key[:5]}{index:09d}{key[14:]}"
+
 
 MAX_TOKENS_FIELD = "max_tokens"
 """The column with a row's longest reply; a planned length replaces it."""
@@ -343,15 +352,6 @@ def step_key(kind: str, index: int, repeat: int, part: str = "") -> str:
     ('score/000000012/0000', 'call/000000012/0000/c1')
     """
     return f"{kind}/{index:09d}/{repeat:04d}/{part}" if part else f"{kind}/{index:09d}/{repeat:04d}"
-
-
-def moved_key(key: str, index: int) -> str:
-    """The key of the same call of another row.
-
-    >>> moved_key("call/000000012/0000/c1", 7)
-    'call/000000007/0000/c1'
-    """
-    return f"{key[:5]}{index:09d}{key[14:]}"
 
 
 def sample_of(key: str) -> str:

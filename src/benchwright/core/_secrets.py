@@ -271,11 +271,15 @@ def environment_secret(variable: str) -> str:
     return value
 
 
-def remember_secret(value: str, source: str) -> None:
+def remember_secret(value: str, source: str, *, named: Iterable[str] | None = None) -> None:
     """Keep a value out of everything stored or shown from now on; of a URL, only the parts that may be secret.
 
-    `source` names where the value came from.
+    `source` names where the value came from. With `named`, only if one of these names says that it is a secret, or if it looks
+    like a key.
     """
+    like_a_key = len(value) >= _LONGEST_WORD and _RANDOM.fullmatch(value)
+    if named is not None and not like_a_key and not any(map(is_secret_name, named)):
+        return
     value = value.strip()
     if "://" in value:
         _known.update({part: source for part in url_secrets(value) if part not in _known})
@@ -285,12 +289,6 @@ def remember_secret(value: str, source: str) -> None:
         value = value[scheme.end() :]
     if value:
         _known.setdefault(value, source)
-
-
-def remember_if_secret(value: str, *names: str) -> None:
-    """Remember a value as a secret if one of its names says so, or if it looks like a key."""
-    if any(map(is_secret_name, names)) or (len(value) >= _LONGEST_WORD and _RANDOM.fullmatch(value)):
-        remember_secret(value, names[-1])
 
 
 def forget_secrets() -> None:

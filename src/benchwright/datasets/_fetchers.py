@@ -16,7 +16,6 @@ from benchwright.core import (
     DatasetError,
     Registry,
     UsageError,
-    check_function,
     data_format,
     expand_home,
     is_hub_uri,
@@ -312,7 +311,7 @@ def _source(value: object) -> Any:
     """A function of the URI, or an object with `fetch`; a class with `fetch` is instantiated."""
     if callable(getattr(value, "fetch", None)):
         return value() if isinstance(value, type) else value
-    return check_function(value, 1)
+    return Registry.check_function(value, 1)
 
 
 SOURCE_PLUGINS: Registry[Any] = Registry(

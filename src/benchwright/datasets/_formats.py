@@ -18,13 +18,11 @@ from msgspec import Struct, field
 
 from benchwright.core import (
     DATA_FORMATS,
-    PACKED_ENDINGS,
     DataFormat,
     DatasetError,
     Registry,
     Row,
     canonical_json,
-    check_function,
     content_hash,
     data_endings,
     data_format,
@@ -40,8 +38,8 @@ OTHER_ENDINGS = ("py", "toml", "yaml", "yml")
 
 FORMAT_PLUGINS: Registry[Callable[[Path], Iterable[Row]]] = Registry(
     "formats",
-    lambda value: check_function(value, 1),
-    built_in=lambda: (*(ending[1:] for ending in data_endings()), *PACKED_ENDINGS, *OTHER_ENDINGS),
+    lambda value: Registry.check_function(value, 1),
+    built_in=lambda: (*(ending[1:] for ending in data_endings()), *DataFormat.packed, *OTHER_ENDINGS),
     error=DatasetError,
 )
 """File formats of installed packages by the ending of file names."""

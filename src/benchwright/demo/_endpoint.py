@@ -12,7 +12,7 @@ from benchwright.demo._completions import DemoChoice, echoed_tokens
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._settings import FAULTS, DemoSettings, Faults
-from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, SendGate, SendPolicy, not_sent
+from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, SendGate, SendPolicy
 
 _CALLS_PER_TURN = 32
 """Answers in a row before other tasks may run: at 15 µs each, half a millisecond."""
@@ -83,11 +83,11 @@ class DemoEndpoint:
         if not self._policy.limits:
             self._limiter.in_flight += 1
         elif not await self._limiter.acquire(allowance=self._allowance):
-            return not_sent(started_at)
+            return Allowance.not_sent(started_at)
         try:
             left_s = self._allowance.left_s()
             if left_s <= 0:
-                return not_sent(started_at)
+                return Allowance.not_sent(started_at)
             started_at, sent = time(), clock.now()
             reply = self._reply(request, started_at, planned, sent, self.settings.ttft_ms / 1000)
             if reply.latency_s > left_s:

@@ -1,6 +1,6 @@
-from benchwright.endpoints._addresses import Address as Address, model_in_url as model_in_url
+from benchwright.endpoints._addresses import Address as Address
 from benchwright.endpoints._clock import LOOP_CLOCK as LOOP_CLOCK, Clock as Clock
-from benchwright.endpoints._echo import EchoProfile as EchoProfile, learn_echo as learn_echo
+from benchwright.endpoints._echo import EchoProfile as EchoProfile
 from benchwright.endpoints._echo_checks import EchoRefusedError as EchoRefusedError
 from benchwright.endpoints._endpoint import (
     SEND_ONCE as SEND_ONCE,
@@ -12,7 +12,7 @@ from benchwright.endpoints._endpoint import (
     TimedEndpoint as TimedEndpoint,
     captured_bodies as captured_bodies,
 )
-from benchwright.endpoints._gate import Allowance as Allowance, SendGate as SendGate, not_sent as not_sent
+from benchwright.endpoints._gate import Allowance as Allowance, SendGate as SendGate
 from benchwright.endpoints._likelihood import choice_likelihood as choice_likelihood
 from benchwright.endpoints._limiter import Limiter as Limiter
 from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
@@ -25,16 +25,13 @@ from benchwright.endpoints._pipeline.step import Step as Step, with_body as with
 from benchwright.endpoints._refused_settings import (
     AdaptedEndpoint as AdaptedEndpoint,
     RequestAdapter as RequestAdapter,
-    setting_advice as setting_advice,
 )
 from benchwright.endpoints._replies import BadReply as BadReply
 from benchwright.endpoints._reqwest import innermost_cause as innermost_cause
 from benchwright.endpoints._settings import (
-    DEFAULT_RETRIES as DEFAULT_RETRIES,
     SERVED_BY_DEMO as SERVED_BY_DEMO,
     EndpointSettings as EndpointSettings,
     ScriptedSettings as ScriptedSettings,
-    changes_no_reply as changes_no_reply,
 )
 from benchwright.endpoints._transport import Headers as Headers
 from benchwright.endpoints._wires.formats import (

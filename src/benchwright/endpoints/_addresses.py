@@ -90,6 +90,15 @@ class Address(Struct, frozen=True):
         """The same bare host with no path at all."""
         return Address(self.scheme, self.host, self.port, "", self.query)
 
+    @staticmethod
+    def model_in(url: str, api: str) -> str | None:
+        """The model that a URL names, if the wire format has models in its URLs.
+
+        >>> Address.model_in("http://h/v2/models/llama/generate", "triton")
+        'llama'
+        """
+        return parse_address(url, api).named_model if wire_format(api).model_in == "url" else None
+
 
 @lru_cache(maxsize=64)
 def parse_address(url: str, api: str = "openai") -> Address:
@@ -160,15 +169,6 @@ def _quoted(text: str, safe: str) -> str:
         piece if number % 2 else quote(piece, safe=safe)
         for number, piece in enumerate(re.split(r"(\$\{\w+\})", text))
     )
-
-
-def model_in_url(url: str, api: str) -> str | None:
-    """The model that a URL names, if the wire format has models in its URLs.
-
-    >>> model_in_url("http://h/v2/models/llama/generate", "triton")
-    'llama'
-    """
-    return parse_address(url, api).named_model if wire_format(api).model_in == "url" else None
 
 
 def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:

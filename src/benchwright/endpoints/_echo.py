@@ -62,6 +62,32 @@ class EchoProfile(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """Notes on the results."""
 
+    @staticmethod
+    async def learned(endpoint: Endpoint, model: str) -> EchoProfile:
+        """Check a server's echo with at most twenty short requests. Raises `EchoRefusedError` with the reason."""
+        import asyncio  # not for `--help`
+
+        checks = [
+            asyncio.ensure_future(_check_stem(endpoint, model, stem, foreign))
+            for stem, foreign in zip(STEMS, _FOREIGN_AFTER, strict=True)
+        ]
+        try:
+            findings = await asyncio.gather(*checks)
+            judge_echo([pair for found in findings for pair in found.pairs])
+            notes = judge_contrast([echo for found in findings for echo in found.echoes])
+            notes += tuple(note for found in findings for note in found.notes)
+            zero_note = await _why_not_zero(endpoint, model)
+        finally:
+            for check in checks:  # one refusal is enough
+                check.cancel()
+            await asyncio.gather(*checks, return_exceptions=True)
+            if isinstance(endpoint, _Forgetful):
+                endpoint.forget_failure()  # a refused probe does not count as the run's first failure
+        if zero_note is None:
+            return EchoProfile(max_tokens=0, drops_generated=False, notes=notes)
+        has_generated = any(found.has_generated for found in findings)
+        return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
+
 
 class _Findings(Struct, frozen=True):
     """The findings for one stem."""
@@ -82,32 +108,6 @@ class _NotLocatedError(EchoRefusedError):
 @runtime_checkable
 class _Forgetful(Protocol):
     def forget_failure(self) -> None: ...
-
-
-async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
-    """Check a server's echo with at most twenty short requests. Raises `EchoRefusedError` with the reason."""
-    import asyncio  # not for `--help`
-
-    checks = [
-        asyncio.ensure_future(_check_stem(endpoint, model, stem, foreign))
-        for stem, foreign in zip(STEMS, _FOREIGN_AFTER, strict=True)
-    ]
-    try:
-        findings = await asyncio.gather(*checks)
-        judge_echo([pair for found in findings for pair in found.pairs])
-        notes = judge_contrast([echo for found in findings for echo in found.echoes])
-        notes += tuple(note for found in findings for note in found.notes)
-        zero_note = await _why_not_zero(endpoint, model)
-    finally:
-        for check in checks:  # one refusal is enough
-            check.cancel()
-        await asyncio.gather(*checks, return_exceptions=True)
-        if isinstance(endpoint, _Forgetful):
-            endpoint.forget_failure()  # a refused probe does not count as the run's first failure
-    if zero_note is None:
-        return EchoProfile(max_tokens=0, drops_generated=False, notes=notes)
-    has_generated = any(found.has_generated for found in findings)
-    return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
 
 
 async def _check_stem(endpoint: Endpoint, model: str, stem: str, foreign: str | None) -> _Findings:

@@ -72,8 +72,8 @@ class Allowance:
                 return not self.over
         return False
 
-
-def not_sent(started_at: float) -> ModelReply:
-    """The reply to a request that was waiting for its turn when the run ended."""
-    failure = RequestFailure("budget", "not sent: the run ended while the request waited for its turn")
-    return ModelReply("failed", failure=failure, attempts=0, started_at=started_at)
+    @staticmethod
+    def not_sent(started_at: float) -> ModelReply:
+        """The reply to a request that was waiting for its turn when the run ended."""
+        failure = RequestFailure("budget", "not sent: the run ended while the request waited for its turn")
+        return ModelReply("failed", failure=failure, attempts=0, started_at=started_at)

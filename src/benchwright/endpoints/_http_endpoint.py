@@ -20,7 +20,7 @@ from benchwright.core import ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._endpoint import USUAL, SendPolicy
-from benchwright.endpoints._gate import Allowance, SendGate, not_sent
+from benchwright.endpoints._gate import Allowance, SendGate
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
 from benchwright.endpoints._retry import FailedAttempt, Tries, again_of, pause_s
@@ -116,7 +116,7 @@ class HttpEndpoint:
             stamps = Stamps(time(), planned)
             admitted = await self._admitted(stamps)
             if admitted is None:
-                return not_sent(stamps.started_at)
+                return Allowance.not_sent(stamps.started_at)
             urls, timeout_s = self._urls, admitted
         self.requests_sent += 1
         try:  # the same as `_attempt`, which would cost another frame

@@ -122,6 +122,21 @@ class RequestAdapter:
         """Notes on the numbers."""
         return [_note(name, value, self.refused, who) for name, value in self.refused.items()]
 
+    @staticmethod
+    def advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> str:
+        """The cure for a refusal that names a setting but does not say that it is unsupported; else an empty text."""
+        if failure.http_status not in (400, 422):
+            return ""
+        named = [
+            name
+            for name in _named(re.sub(_HEAD, "", failure.message), body)
+            if name != "max_completion_tokens"
+        ]
+        if not named:
+            return ""
+        flag = f"--{named[0].replace('_', '-')}"
+        return f". Give another value, or leave it out of the requests: {flag} none"
+
 
 class AdaptedEndpoint:
     """Implements `Endpoint` for calls that are not recorded: adapts requests to what the server accepts."""
@@ -166,19 +181,6 @@ def refused_setting(failure: RequestFailure, body: Mapping[str, JsonValue]) -> s
             if named:
                 return min(named, key=_SETTINGS.index) if _says(_TOGETHER, sentence) else named[0]
     return None
-
-
-def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> str:
-    """The cure for a refusal that names a setting but does not say that it is unsupported; else an empty text."""
-    if failure.http_status not in (400, 422):
-        return ""
-    named = [
-        name for name in _named(re.sub(_HEAD, "", failure.message), body) if name != "max_completion_tokens"
-    ]
-    if not named:
-        return ""
-    flag = f"--{named[0].replace('_', '-')}"
-    return f". Give another value, or leave it out of the requests: {flag} none"
 
 
 def without_stop(reply: ModelReply, request: ModelRequest) -> ModelReply:

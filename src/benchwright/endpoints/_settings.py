@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from msgspec import field
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from benchwright.core import (
     remember_secret,
     suggest,
 )
-from benchwright.endpoints._addresses import Address, check_proxy, model_in_url, parse_address
+from benchwright.endpoints._addresses import Address, check_proxy, parse_address
 from benchwright.endpoints._endpoint import ModelSettings
 from benchwright.endpoints._wires.formats import package_of, wire_format, wire_of
 
@@ -50,8 +50,6 @@ def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
     return value
 
 
-DEFAULT_RETRIES = 3
-"""Attempts after the first, unless the user chooses another number."""
 SERVED_BY_DEMO = "benchwright-demo"
 """The mark of `simulate` in its replies (`system_fingerprint`), so that its numbers are recognised as such."""
 
@@ -76,6 +74,9 @@ class EndpointSettings(HidesFields, ModelSettings, frozen=True, kw_only=True):
 Write http://localhost:8000
     """
 
+    usual_retries: ClassVar[int] = 3
+    """Attempts after the first, unless the user chooses another number."""
+
     hidden = ("headers",)
     kind = "http"
     by_http = True
@@ -98,7 +99,7 @@ Write http://localhost:8000
     sample_timeout_s: float | None = None
     """Limit for all attempts of one request and the pauses between them, not counting time spent waiting for a free
     place. None: `request_timeout_s` × (`max_retries` + 1)."""
-    max_retries: int = DEFAULT_RETRIES
+    max_retries: int = usual_retries
     """Attempts after the first. As many again may be made if a failure says little about the next attempt: the server
     answers most requests, or refused many together (429, 503)."""
     retry_backoff_s: float = 0.5
@@ -120,7 +121,7 @@ Write http://localhost:8000
     def __post_init__(self) -> None:
         wire_format(self.api)
         parse_address(self.url, self.api)
-        named = model_in_url(self.url, self.api)
+        named = Address.model_in(self.url, self.api)
         if not self.model_id:
             raise ConfigError("the model has no id. Give the name the server knows it by: --model-id NAME")
         if named is not None and named != self.model_id:
@@ -265,6 +266,15 @@ Write http://localhost:8000
             parts.append(f"{name.lower()}={shown}")
         return " ".join(parts)
 
+    @staticmethod
+    def changing_no_reply() -> frozenset[str]:
+        """Fields of `EndpointSettings` that affect when and how a reply arrives, but not its content."""
+        return frozenset(
+            name
+            for name in EndpointSettings.__struct_fields__
+            if name in _NO_OPTION or (name in RECORDED and RECORDED[name].decides in HARMLESS)
+        )
+
 
 _CHECKED = {
     name: RECORDED[name]
@@ -280,15 +290,6 @@ def _check_range(name: str, option: Setting, value: float) -> None:
     except ValueError:
         unit = "seconds " if option.kind == "number" else ""
         raise ConfigError(f"{name} is {value!r}; expected {unit}{option.limits}") from None
-
-
-def changes_no_reply() -> frozenset[str]:
-    """Fields of `EndpointSettings` that affect when and how a reply arrives, but not its content."""
-    return frozenset(
-        name
-        for name in EndpointSettings.__struct_fields__
-        if name in _NO_OPTION or (name in RECORDED and RECORDED[name].decides in HARMLESS)
-    )
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -1,5 +1,5 @@
 from benchwright.engine._cost_estimate import estimated_cost as estimated_cost
-from benchwright.engine._feed import WorkItem as WorkItem, failed_score as failed_score
+from benchwright.engine._feed import WorkItem as WorkItem
 from benchwright.engine._group import (
     RunGroup as RunGroup,
     StopAtOnce as StopAtOnce,
@@ -8,16 +8,12 @@ from benchwright.engine._life import InterruptedRunError as InterruptedRunError,
 from benchwright.engine._loop import in_event_loop as in_event_loop
 from benchwright.engine._manifest import changed_manifest as changed_manifest
 from benchwright.engine._models import (
-    UNNAMED as UNNAMED,
     ChosenModel as ChosenModel,
-    choose_model as choose_model,
-    scripted_model as scripted_model,
 )
 from benchwright.engine._notebook import notebook_watcher as notebook_watcher
 from benchwright.engine._perform import RunStart as RunStart
 from benchwright.engine._prepare import (
     Prepared as Prepared,
-    prepare as prepare,
     row_settings as row_settings,
     start_problems as start_problems,
 )

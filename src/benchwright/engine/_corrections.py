@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import Answer, BenchmarkSpec
 from benchwright.core import Outcome, Row, load_exact_json, row_hash
 from benchwright.engine._scoring import Scored
-from benchwright.store import reply_id
+from benchwright.store import Label
 
 AppliedLabel: TypeAlias = tuple[str, str, str | None, str | None]
 """Row, kind, reply and value of a label, as the settings of a run record it."""
@@ -38,7 +38,7 @@ class Corrections:
             for kind, reply in (
                 ("ambiguous", None),
                 ("gold", None),
-                ("extraction", reply_id(answer.response)),
+                ("extraction", Label.reply_id(answer.response)),
             )
             if (identity, kind, reply) in self._labels
         }

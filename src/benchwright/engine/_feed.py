@@ -35,6 +35,11 @@ class WorkItem(Struct, frozen=True):
     line: int = 0
     """The line of its row in the file; 0 if that is not known."""
 
+    @staticmethod
+    def failed(output: bytes) -> bool:
+        """Whether a recorded sample has no scores, so that it may be sent again."""
+        return SampleRecord.from_score(output).scores is None
+
 
 class Feed:
     """Hands out work items in row order until the rows end or the run stops."""
@@ -133,7 +138,7 @@ class Feed:
         """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept, because they were paid
         for, if only the scorer or its judge failed, or a later request of the sample did. A reply that is empty, cut off or a
         refusal is requested again."""
-        if not self._retry_failed or not failed_score(score.output):
+        if not self._retry_failed or not WorkItem.failed(score.output):
             return ()
         outcome = SampleRecord.from_score(score.output).outcome
         later = outcome is Outcome.REQUEST_FAILED and any(
@@ -156,14 +161,9 @@ class Feed:
     def _count_recorded(self, score: RecordedStep) -> None:
         self._progress.done += 1
         self._progress.recorded += 1
-        if failed_score(score.output):
+        if WorkItem.failed(score.output):
             self._progress.failed += 1
             self._progress.recorded_failed += 1
-
-
-def failed_score(output: bytes) -> bool:
-    """Whether a recorded sample has no scores, so that it may be sent again."""
-    return SampleRecord.from_score(output).scores is None
 
 
 def _kept(calls: Mapping[str, RecordedStep], replaces: tuple[str, ...]) -> dict[str, RecordedStep]:

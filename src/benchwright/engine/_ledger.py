@@ -24,7 +24,7 @@ from benchwright.core import (
     is_redacted,
     step_key,
 )
-from benchwright.endpoints import setting_advice
+from benchwright.endpoints import RequestAdapter
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -180,7 +180,7 @@ def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -
     """Add a cure to a failed reply if the server's message names a setting of the request."""
     if failure.kind != "rejected":
         return reply
-    message = f"{failure.message}{setting_advice(failure, request.body)}"
+    message = f"{failure.message}{RequestAdapter.advice(failure, request.body)}"
     return replace(reply, failure=replace(failure, message=message))
 
 

@@ -22,7 +22,6 @@ from benchwright.benchmarks import (
     PlainText,
     Watch,
     imported_modules,
-    used_files,
 )
 from benchwright.core import VERSION, JsonObject, content_hash, late_pattern
 from benchwright.engine._settings import RunSettings
@@ -75,7 +74,7 @@ def _code_of(spec: BenchmarkSpec) -> JsonObject:
     if spec.source is None:
         return {"modules": {}}
     modules = imported_modules(spec.source)
-    hashes, unknown = used_files(spec.source, modules, _own_files(spec))
+    hashes, unknown = Watch.used(spec.source, modules, _own_files(spec))
     known: JsonObject = {"modules": dict(modules), "files": dict(hashes)}
     if unknown:
         known["reads_unknown_files"] = list(unknown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,15 +22,13 @@ from benchwright.config import (
 )
 from benchwright.core import LEFT_OUT, ConfigError, UsageError, is_secret_name, nearest, suggest
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
+from benchwright.endpoints import Address, EndpointSettings, ScriptedSettings, wire_format
 from benchwright.engine._loop import in_event_loop
 from benchwright.engine._settings import AnyModel
 
 if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
 
-UNNAMED = "?"
-"""The name of a model that only its server could name, if the server was not called."""
 
 _ATTEMPTS = {
     name: RECORDED[name]
@@ -46,6 +44,9 @@ DEFAULT_PARALLELISM = 16
 
 class ChosenModel(Struct, frozen=True):
     """A model that is ready to be opened, and the settings of its requests."""
+
+    unnamed: ClassVar[str] = "?"
+    """The name of a model that only its server could name, if the server was not called."""
 
     endpoint: AnyModel
     generation: Generation
@@ -71,18 +72,56 @@ class ChosenModel(Struct, frozen=True):
     of_runs: tuple[str, ...] = ()
     """Settings of its table that have no meaning for load tests."""
 
+    @classmethod
+    def of(cls, options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
+        """Resolve the model flags. If the model is not named, the server is asked for its list; if nothing may be sent, the
+        model's name is a question mark."""
+        address = options.address
+        name = options.model
+        configured = config.models if config is not None else {}
+        model = None if name is None else configured.get(name) or ModelConfig.of_provider(name)
+        if model is not None:
+            _refuse_description(options, model, address)
+            return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
+        profile = None if name is None else Profile.find(name)
+        if profile is not None:
+            if options.api not in (None, profile.api):
+                raise UsageError(
+                    f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out"
+                )
+            return _http(options, profile.model_at(address, options.model_id), ask_server)
+        if name is not None and name != "demo":
+            where = config.path.name if config is not None else "no benchwright.toml was found"
+            raise UsageError(
+                f"no model named {name!r} ({where}).{_near_model(name, [*configured, *PROFILES, 'demo'])} "
+                f"Known: {', '.join([*configured, 'demo'])}, PROVIDER:MODEL ({', '.join(PROVIDERS)}), and the profiles that benchwright ls "
+                "--models lists. Or describe one: --model-url URL --model-id ID"
+            )
+        if address is None:
+            _refuse_server_flags(options)
+            return _demo(options, None)
+        if name == "demo":
+            raise UsageError("the demo model runs in this process and has no address; leave --model out")
+        model = ModelConfig(
+            name=options.model_id or ChosenModel.unnamed,
+            base_url=address,
+            model=options.model_id,
+            only_model=options.api is None,
+        )
+        return _http(options, model, ask_server)
 
-def scripted_model(options: RunOptions) -> ChosenModel:
-    """The model of a run with an endpoint object from the caller."""
-    parallelism = options.parallelism or DEFAULT_PARALLELISM
-    endpoint = ScriptedSettings(parallelism=parallelism)
-    return ChosenModel(
-        endpoint,
-        _generation(options, endpoint.model_id, None),
-        options.model_type,
-        parallelism,
-        pipeline=options.pipeline,
-    )
+    @classmethod
+    def scripted(cls, options: RunOptions) -> ChosenModel:
+        """The model of a run with an endpoint object from the caller."""
+        parallelism = options.parallelism or DEFAULT_PARALLELISM
+        endpoint = ScriptedSettings(parallelism=parallelism)
+        return cls(
+            endpoint,
+            _generation(options, endpoint.model_id, None),
+            options.model_type,
+            parallelism,
+            pipeline=options.pipeline,
+        )
 
 
 _MAKERS = {
@@ -106,42 +145,6 @@ def _near_model(name: str, known: Sequence[str]) -> str:
     if (maker := _MAKERS.get(own.partition("-")[0].lower())) is not None:
         return f" Did you mean --model {maker}:{own}? It needs the variable {PROVIDERS[maker].key_name}."
     return suggest(name, known)
-
-
-def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
-    """Resolve the model flags. If the model is not named, the server is asked for its list; if nothing may be sent, the
-    model's name is a question mark."""
-    address = options.address
-    name = options.model
-    configured = config.models if config is not None else {}
-    model = None if name is None else configured.get(name) or ModelConfig.of_provider(name)
-    if model is not None:
-        _refuse_description(options, model, address)
-        return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
-    profile = None if name is None else Profile.find(name)
-    if profile is not None:
-        if options.api not in (None, profile.api):
-            raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
-        return _http(options, profile.model_at(address, options.model_id), ask_server)
-    if name is not None and name != "demo":
-        where = config.path.name if config is not None else "no benchwright.toml was found"
-        raise UsageError(
-            f"no model named {name!r} ({where}).{_near_model(name, [*configured, *PROFILES, 'demo'])} "
-            f"Known: {', '.join([*configured, 'demo'])}, PROVIDER:MODEL ({', '.join(PROVIDERS)}), and the profiles that benchwright ls "
-            "--models lists. Or describe one: --model-url URL --model-id ID"
-        )
-    if address is None:
-        _refuse_server_flags(options)
-        return _demo(options, None)
-    if name == "demo":
-        raise UsageError("the demo model runs in this process and has no address; leave --model out")
-    model = ModelConfig(
-        name=options.model_id or UNNAMED,
-        base_url=address,
-        model=options.model_id,
-        only_model=options.api is None,
-    )
-    return _http(options, model, ask_server)
 
 
 def _refuse_description(options: RunOptions, model: ModelConfig, address: str | None) -> None:
@@ -193,10 +196,10 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
             f"wire format {api} takes one text, not chat messages; leave --model-type out, or use --api openai"
         )
     url = model.base_url or ""
-    model_id = options.model_id or model.model or model_in_url(url, api)
+    model_id = options.model_id or model.model or Address.model_in(url, api)
     endpoint = EndpointSettings(
         url=url,
-        model_id=model_id or UNNAMED,
+        model_id=model_id or ChosenModel.unnamed,
         model_type=model_type or "chat",
         api=api,
         api_key_name=_first(options.api_key_name, model.api_key_name),
@@ -258,7 +261,9 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig
         more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         flag = f"--model-id {shlex.quote(names[0])}"
         cure = (
-            flag if model.name == UNNAMED else f'model = "{names[0]}" in the table of {model.name}, or {flag}'
+            flag
+            if model.name == ChosenModel.unnamed
+            else f'model = "{names[0]}" in the table of {model.name}, or {flag}'
         )
         raise UsageError(
             f"the server has {len(names)} models: {', '.join(names[:_LISTED])}{more}. Choose one: {cure}"

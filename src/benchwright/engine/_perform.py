@@ -400,7 +400,7 @@ async def _echo_profile(
     bodies. None if no choices are ranked."""
     if not prepared.rows.facts.needs_echo:
         return None
-    from benchwright.endpoints import EchoProfile, EchoRefusedError, learn_echo
+    from benchwright.endpoints import EchoProfile, EchoRefusedError
 
     known = _known_echo(run)
     if known is not None:
@@ -412,7 +412,7 @@ async def _echo_profile(
     else:
         context.progress.phase = "probing"
         try:
-            profile = await learn_echo(endpoint, prepared.settings.generation.model)
+            profile = await EchoProfile.learned(endpoint, prepared.settings.generation.model)
         except EchoRefusedError as error:
             if context.stop.cause != "budget":
                 raise

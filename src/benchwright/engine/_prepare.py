@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import AskableRows, BenchmarkSpec, RowSettings, open_rows, strategy_of
+from benchwright.benchmarks import AskableRows, BenchmarkSpec, RowSettings, strategy_of
 from benchwright.config import header_variables
 from benchwright.core import (
     DEMO_NOTE,
@@ -73,19 +73,21 @@ class Prepared(Struct, frozen=True):
         _check_secrets(rows.spec, settings)
         return _prepared(rows.but(generation=settings.generation), settings)
 
-
-def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
-    """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
-    of_rows = row_settings(spec, settings)
-    requested = of_rows.applied_to(spec)
-    strategy_of(requested, of_rows.model_type)  # first refuse a benchmark and a model type that do not fit
-    if wrong := _judge_problems(requested):
-        raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
-    _check_secrets(requested, settings)
-    run_prices(requested, settings)  # report a missing price before reading the rows
-    rows = open_rows(spec, of_rows)
-    rows.refuse_problems()
-    return _prepared(rows, settings)
+    @classmethod
+    def of(cls, spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
+        """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
+        of_rows = row_settings(spec, settings)
+        requested = of_rows.applied_to(spec)
+        strategy_of(
+            requested, of_rows.model_type
+        )  # first refuse a benchmark and a model type that do not fit
+        if wrong := _judge_problems(requested):
+            raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
+        _check_secrets(requested, settings)
+        run_prices(requested, settings)  # report a missing price before reading the rows
+        rows = AskableRows.of(spec, of_rows)
+        rows.refuse_problems()
+        return _prepared(rows, settings)
 
 
 def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:

@@ -16,8 +16,8 @@ from benchwright.core import (
     ModelRequest,
     RequestFailure,
     Row,
+    SampleRecord,
     is_redacted,
-    moved_key,
     row_hash,
     step_key,
 )
@@ -105,7 +105,7 @@ class RecordedReplies:
             there = self._places[item.sample_id] = self._row_there(item, row_hash(sample.row))
         if there == item.sample_id:
             return self._blocks.call(item.sample_id, key)
-        return self._store.calls(self._source, there, there).get(moved_key(key, there))
+        return self._store.calls(self._source, there, there).get(SampleRecord.moved_key(key, there))
 
     def _row_there(self, item: WorkItem, identity: bytes) -> int:
         if self._blocks.row_hash(item.sample_id, item.repeat) == identity:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec, CheckReport, check_benchmark, unmet_requirements
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, unmet_requirements
 from benchwright.core import BenchmarkError, DatasetError
 from benchwright.packages._container import DATA_AT, BuildFolder, image_tag
 from benchwright.packages._content import DATA_FIELDS, Content, read_module
@@ -40,7 +40,7 @@ class Inspected(Struct, frozen=True):
         except (BenchmarkError, DatasetError) as error:
             raise PackageError(f"VALIDATION FAILED: {error}") from error
         near = [spec for spec in content.specs if fetch or not _is_remote(spec)]
-        reports = tuple(check_benchmark(spec) for spec in near)
+        reports = tuple(CheckReport.of(spec) for spec in near)
         return cls(content, reports, tuple(spec.key for spec in content.specs if spec not in near))
 
     @property

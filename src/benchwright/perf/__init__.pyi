@@ -5,7 +5,6 @@ from benchwright.perf._comparison import (
     Difference as Difference,
     StageComparison as StageComparison,
     adjusted as adjusted,
-    compare_stages as compare_stages,
 )
 from benchwright.perf._conversations import (
     MOST_TURNS as MOST_TURNS,
@@ -19,7 +18,6 @@ from benchwright.perf._distributions import (
     FIGURES as FIGURES,
     PERCENTILES as PERCENTILES,
     Distribution as Distribution,
-    enough_values as enough_values,
     percentile_key as percentile_key,
 )
 from benchwright.perf._figures import (
@@ -45,14 +43,12 @@ from benchwright.perf._metrics import (
     PER_REQUEST as PER_REQUEST,
     PER_STAGE as PER_STAGE,
     Metric as Metric,
-    figure_named as figure_named,
 )
-from benchwright.perf._plan import RequestPlan as RequestPlan, build_plan as build_plan
+from benchwright.perf._plan import RequestPlan as RequestPlan
 from benchwright.perf._progress import LoadProgress as LoadProgress, LoadWatcher as LoadWatcher
 from benchwright.perf._quality import (
     Grade as Grade,
     ScoreDifference as ScoreDifference,
-    plain_scores as plain_scores,
 )
 from benchwright.perf._records import (
     BatchThread as BatchThread,
@@ -73,7 +69,6 @@ from benchwright.perf._request_files import (
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals, check_schedule as check_schedule
 from benchwright.perf._search import (
-    ANSWERS as ANSWERS,
     SearchResult as SearchResult,
     next_probe as next_probe,
     requests_of_probe as requests_of_probe,

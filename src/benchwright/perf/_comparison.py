@@ -83,33 +83,34 @@ class StageComparison(Struct, frozen=True):
     scores: tuple[ScoreDifference, ...] = ()
     """Differences of scores, if both tests scored the replies."""
 
-
-def compare_stages(
-    a: Requests,
-    b: Requests,
-    summary_a: StageSummary,
-    summary_b: StageSummary,
-    statistics: Sequence[str] = ("mean", "p50", "p99"),
-) -> StageComparison:
-    """Compare a stage of one test with one of another, latencies by these statistics."""
-    sides = StageRequests(a.stage(summary_a.stage)), StageRequests(b.stage(summary_b.stage))
-    pairs = _pairs(sides[0].measurable, sides[1].measurable)
-    found = [
-        each
-        for name in ("request_throughput", "output_throughput", "goodput")
-        if (each := _rate(name, *sides, summary_a, summary_b)) is not None
-    ]
-    found += [
-        each
-        for name in ("error_share", "good_share")
-        if (each := _share(name, summary_a, summary_b)) is not None
-    ]
-    one, other = pairs or (sides[0].measurable, sides[1].measurable)
-    for metric in PER_REQUEST:
-        if metric.limit or metric.headline:
-            found += _latency(metric, one, other, statistics, paired=pairs is not None)
-    scores = tuple(score_differences(*(StageScores(side.completed) for side in sides)))
-    return StageComparison(summary_b.label, 0 if pairs is None else len(one), tuple(found), scores)
+    @classmethod
+    def of(
+        cls,
+        a: Requests,
+        b: Requests,
+        summary_a: StageSummary,
+        summary_b: StageSummary,
+        statistics: Sequence[str] = ("mean", "p50", "p99"),
+    ) -> StageComparison:
+        """Compare a stage of one test with one of another, latencies by these statistics."""
+        sides = StageRequests(a.stage(summary_a.stage)), StageRequests(b.stage(summary_b.stage))
+        pairs = _pairs(sides[0].measurable, sides[1].measurable)
+        found = [
+            each
+            for name in ("request_throughput", "output_throughput", "goodput")
+            if (each := _rate(name, *sides, summary_a, summary_b)) is not None
+        ]
+        found += [
+            each
+            for name in ("error_share", "good_share")
+            if (each := _share(name, summary_a, summary_b)) is not None
+        ]
+        one, other = pairs or (sides[0].measurable, sides[1].measurable)
+        for metric in PER_REQUEST:
+            if metric.limit or metric.headline:
+                found += _latency(metric, one, other, statistics, paired=pairs is not None)
+        scores = tuple(score_differences(*(StageScores(side.completed) for side in sides)))
+        return cls(summary_b.label, 0 if pairs is None else len(one), tuple(found), scores)
 
 
 def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:

@@ -27,15 +27,6 @@ _LEAST = {"p99": 100, "p99.9": 1000}
 """The fewest values for a percentile; with fewer, it lies between the two largest and tells no more than they do."""
 
 
-def enough_values(count: int, key: str) -> bool:
-    """Whether there are enough values for a figure of a distribution to be shown.
-
-    >>> enough_values(99, "p99"), enough_values(99, "p50"), enough_values(100, "p99")
-    (False, True, True)
-    """
-    return count >= _LEAST.get(key, 1)
-
-
 FIGURES = ("n", "mean", "std", "min", *map(percentile_key, PERCENTILES), "max")
 """Names of the figures of a distribution in files, in order."""
 
@@ -66,7 +57,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
 
     def shown(self, key: str) -> float | None:
         """A mean, an extreme or a percentile, if there are enough values to show it."""
-        return self.figures()[key] if enough_values(self.n, key) else None
+        return self.figures()[key] if Distribution.enough(self.n, key) else None
 
     def figures(self) -> dict[str, float | None]:
         """The figures by the names in `FIGURES`."""
@@ -87,6 +78,15 @@ class Distribution(Struct, frozen=True, kw_only=True):
             mean_ci95=None if stored.get("mean_ci95") is None else tuple(stored["mean_ci95"]),
             p99_ci95=None if stored.get("p99_ci95") is None else tuple(stored["p99_ci95"]),
         )
+
+    @staticmethod
+    def enough(count: int, key: str) -> bool:
+        """Whether there are enough values for a figure of a distribution to be shown.
+
+        >>> Distribution.enough(99, "p99"), Distribution.enough(99, "p50"), Distribution.enough(100, "p99")
+        (False, True, True)
+        """
+        return count >= _LEAST.get(key, 1)
 
 
 def numbers(values: Any) -> Sequence[float]:

@@ -84,6 +84,18 @@ class Metric(Struct, frozen=True, kw_only=True):
         """A value in the unit, rounded as in files."""
         return round(value, self.digits)
 
+    @staticmethod
+    def named(name: str) -> Metric:
+        """A figure by its name or key. Raises UsageError with similar names if it is unknown."""
+        wanted = name.strip().lower().replace("-", "_")
+        for metric in (*METRICS.values(), GAP_PERCENTILE):
+            if wanted in (metric.name, metric.key):
+                return metric
+        names = (*METRICS, GAP_PERCENTILE.name)
+        raise UsageError(
+            f"no figure of a load test is called {name!r}.{suggest(wanted, names)} Figures: {', '.join(names)}"
+        )
+
 
 def _ratio(top: Callable[[Requests], Any], below: Callable[[Requests], Any]) -> Callable[[Requests], Any]:
     """A ratio that is null if the divisor is not positive, so that there are no infinities or meaningless zeros."""
@@ -378,15 +390,3 @@ LIMITS: dict[str, Metric] = {
     "itl": METRICS["itl_mean"],
 }
 """The limits of `--slo`. There `itl` is the mean of a request, because pooled gaps belong to no single request."""
-
-
-def figure_named(name: str) -> Metric:
-    """A figure by its name or key. Raises UsageError with similar names if it is unknown."""
-    wanted = name.strip().lower().replace("-", "_")
-    for metric in (*METRICS.values(), GAP_PERCENTILE):
-        if wanted in (metric.name, metric.key):
-            return metric
-    names = (*METRICS, GAP_PERCENTILE.name)
-    raise UsageError(
-        f"no figure of a load test is called {name!r}.{suggest(wanted, names)} Figures: {', '.join(names)}"
-    )

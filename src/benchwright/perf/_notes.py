@@ -10,7 +10,7 @@ from msgspec import Struct
 from benchwright.core import DEMO_KIND, DEMO_NOTE, NoteGrade, percent
 from benchwright.endpoints import SERVED_BY_DEMO
 from benchwright.perf._columns import column, compute as pc
-from benchwright.perf._distributions import enough_values
+from benchwright.perf._distributions import Distribution
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._metrics import LIMITS
@@ -352,7 +352,7 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
             _INFORMATION,
         )
     count = len(stage.measurable)
-    if count and not enough_values(count, "p99"):
+    if count and not Distribution.enough(count, "p99"):
         yield Note(
             "few_requests",
             f"{count:,} request{'s have' if count > 1 else ' has'} latencies: too few for a 99th percentile",

@@ -80,6 +80,66 @@ class RequestPlan(Struct, frozen=True):
         own_hash = blake2b((word + found.prompt_hash).encode(), digest_size=8).hexdigest()
         return replace(found, request=with_word(found.request, word), prompt_hash=own_hash)
 
+    @classmethod
+    def of(
+        cls,
+        rows: RowsToSend,
+        wanted: int | None = None,
+        *,
+        cache_bust: str | None = None,
+        exact_output: bool = False,
+        trace: TraceStamps | None = None,
+        turn_mode: str = "every",
+    ) -> RequestPlan:
+        """Build and encode the requests of the rows, in order, at most `wanted` of them.
+
+        A trace has all rows of its window, in the order of their timestamps. `exact_output`: replies have exactly the longest
+        length. Media are read and encoded here, so that no file is read while the clock runs. Raises DatasetError if no row
+        sends anything.
+        """
+        built: list[PlannedRequest] = []
+        offsets: list[float] = []
+        size = 0
+        most = MOST_BUILT if wanted is None or trace is not None else min(wanted, MOST_BUILT)
+        complete = True
+        for index, repeat, row in rows:
+            at = 0.0 if trace is None else trace.offset(row)
+            if at is None:
+                continue
+            if len(built) >= most or size > MOST_BYTES:
+                complete = False
+                break
+            for request in rows.requests(row, repeat):
+                planned = planned_request(request, index)
+                if rows.spec.converses:
+                    planned = conversation_of(planned, rows, row, turn_mode)
+                if exact_output:
+                    planned = replace(planned, request=_exactly(planned))
+                built.append(
+                    planned if cache_bust is None else replace(planned, request=with_blank(planned.request))
+                )
+                offsets.append(at)
+                size += len(request.payload)
+        if not built:
+            raise DatasetError(f"{rows.name}: its rows send nothing to a model; nothing to load it with")
+        stride = 1
+        if rows.spec.converses and turn_mode != "last":
+            known = max(len(each.conversation.later) for each in built if each.conversation is not None)
+            stride = 1 + (rows.spec.max_turns if rows.spec.next_turn is not None else known)
+        if trace is None:
+            return cls(tuple(built), complete, stride=stride, cache_bust=cache_bust)
+        if not complete:
+            raise DatasetError(
+                f"{rows.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
+            )
+        order = sorted(range(len(built)), key=offsets.__getitem__)
+        return cls(
+            tuple(built[each] for each in order),
+            offsets=tuple(offsets[each] for each in order),
+            stride=stride,
+            cache_bust=cache_bust,
+        )
+
 
 class Turns(Protocol):
     """How the conversations of a benchmark go on."""
@@ -113,65 +173,6 @@ class RowsToSend(Protocol):
 
     def next_user_turn(self, row: Row, conversation: Sequence[JsonObject], turn: int) -> str | None:
         """The user's next words; None: the conversation is over."""
-
-
-def build_plan(
-    rows: RowsToSend,
-    wanted: int | None = None,
-    *,
-    cache_bust: str | None = None,
-    exact_output: bool = False,
-    trace: TraceStamps | None = None,
-    turn_mode: str = "every",
-) -> RequestPlan:
-    """Build and encode the requests of the rows, in order, at most `wanted` of them.
-
-    A trace has all rows of its window, in the order of their timestamps. `exact_output`: replies have exactly the longest
-    length. Media are read and encoded here, so that no file is read while the clock runs. Raises DatasetError if no row
-    sends anything.
-    """
-    built: list[PlannedRequest] = []
-    offsets: list[float] = []
-    size = 0
-    most = MOST_BUILT if wanted is None or trace is not None else min(wanted, MOST_BUILT)
-    complete = True
-    for index, repeat, row in rows:
-        at = 0.0 if trace is None else trace.offset(row)
-        if at is None:
-            continue
-        if len(built) >= most or size > MOST_BYTES:
-            complete = False
-            break
-        for request in rows.requests(row, repeat):
-            planned = planned_request(request, index)
-            if rows.spec.converses:
-                planned = conversation_of(planned, rows, row, turn_mode)
-            if exact_output:
-                planned = replace(planned, request=_exactly(planned))
-            built.append(
-                planned if cache_bust is None else replace(planned, request=with_blank(planned.request))
-            )
-            offsets.append(at)
-            size += len(request.payload)
-    if not built:
-        raise DatasetError(f"{rows.name}: its rows send nothing to a model; nothing to load it with")
-    stride = 1
-    if rows.spec.converses and turn_mode != "last":
-        known = max(len(each.conversation.later) for each in built if each.conversation is not None)
-        stride = 1 + (rows.spec.max_turns if rows.spec.next_turn is not None else known)
-    if trace is None:
-        return RequestPlan(tuple(built), complete, stride=stride, cache_bust=cache_bust)
-    if not complete:
-        raise DatasetError(
-            f"{rows.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
-        )
-    order = sorted(range(len(built)), key=offsets.__getitem__)
-    return RequestPlan(
-        tuple(built[each] for each in order),
-        offsets=tuple(offsets[each] for each in order),
-        stride=stride,
-        cache_bust=cache_bust,
-    )
 
 
 def conversation_of(planned: PlannedRequest, rows: RowsToSend, row: Row, mode: str) -> PlannedRequest:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from benchwright.core import RunProgress
-from benchwright.perf._distributions import enough_values
+from benchwright.perf._distributions import Distribution
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
 from benchwright.stats import percentile
 
@@ -166,7 +166,7 @@ class RecentFigures:
 def _pair(ordered: list[float]) -> tuple[float, float | None] | None:
     if not ordered:
         return None
-    late = percentile(ordered, 99) if enough_values(len(ordered), "p99") else None
+    late = percentile(ordered, 99) if Distribution.enough(len(ordered), "p99") else None
     return ordered[len(ordered) // 2], late
 
 

@@ -47,6 +47,17 @@ class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
         key = f"grade/{self.number:09d}/{self.stage:04d}"
         return (key, b"", None, encode_grade(self), False, at, at, None, None, None)
 
+    @staticmethod
+    def plain(scores: Mapping[str, Any] | None) -> dict[str, float] | None:
+        """The scores that are numbers; truth values count as 1 and 0.
+
+        >>> Grade.plain({"correct": True, "why": "because", "f1": 0.5})
+        {'correct': 1.0, 'f1': 0.5}
+        """
+        if scores is None:
+            return None
+        return {name: float(value) for name, value in scores.items() if isinstance(value, int | float)}
+
 
 _GRADE = msgpack.Decoder(Grade)
 
@@ -159,28 +170,17 @@ class StageScores:
 
 def score_differences(a: StageScores, b: StageScores) -> Iterator[ScoreDifference]:
     """Compare the scores that both sides have, row by row."""
-    from benchwright.stats import compare_pairs
+    from benchwright.stats import PairedResult
 
     for name in a.names():
         if name in b.names():
             one, other = a.row_means(name), b.row_means(name)
             rows = sorted(one.keys() & other.keys())
             if rows:
-                found = compare_pairs([one[row] for row in rows], [other[row] for row in rows])
+                found = PairedResult.of([one[row] for row in rows], [other[row] for row in rows])
                 low, high = found.ci_low, found.ci_high
                 ends = None if low is None or high is None else (round(low, _DIGITS), round(high, _DIGITS))
                 a_mean, b_mean, difference = (
                     round(each, _DIGITS) for each in (found.mean_a, found.mean_b, found.difference)
                 )
                 yield ScoreDifference(name, a_mean, b_mean, difference, ends, found.p_value, len(rows))
-
-
-def plain_scores(scores: Mapping[str, Any] | None) -> dict[str, float] | None:
-    """The scores that are numbers; truth values count as 1 and 0.
-
-    >>> plain_scores({"correct": True, "why": "because", "f1": 0.5})
-    {'correct': 1.0, 'f1': 0.5}
-    """
-    if scores is None:
-        return None
-    return {name: float(value) for name, value in scores.items() if isinstance(value, int | float)}

@@ -41,7 +41,7 @@ allowed level passed; `too_few`: a level passed, but with too few requests to sh
 `client_limit`: the client reached its limit before the server; `unfinished`: probes or time ran out before a level was known to pass
 or one failed, or the user stopped it. A search that ended before any level failed has no answer unless the level was confirmed by as many probes as an
 answer."""
-ANSWERS: frozenset[SearchStatus] = frozenset({"found", "bounded", "at_least"})
+_ANSWERS: frozenset[SearchStatus] = frozenset({"found", "bounded", "at_least"})
 """The statuses of a search that found a load."""
 EndedBy: TypeAlias = Literal["max_probes", "search_seconds", "stopped"]
 
@@ -116,6 +116,11 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """The level that it would have probed next."""
     next_seconds: float | None = None
     """How long that probe would have sent; None: unknown, or `ended_by` is not `search_seconds`."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether it found a load."""
+        return self.status in _ANSWERS
 
     def to_json(self) -> JsonObject:
         """All fields by name."""
@@ -211,7 +216,7 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
         held = _held_level(counted, bad)
     if (
         boundary is None
-        and status not in ANSWERS
+        and status not in _ANSWERS
         and good is not None
         and _waits(search, probes_at(counted, good))
     ):

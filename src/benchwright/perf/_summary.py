@@ -16,7 +16,7 @@ from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import ANSWERS, SearchResult, search_result
+from benchwright.perf._search import SearchResult, search_result
 from benchwright.perf._slo import probe_trace
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
@@ -121,7 +121,7 @@ def summarise(
         judged = [probe_of(stage, settings, requests) for stage in whole]
         search = search_result(judged, settings, stopped=partial)
         # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
-        comparable = search.status in ANSWERS or search.status == "not_met"
+        comparable = search.answered or search.status == "not_met"
     else:
         partial = partial or any(stage.stopped_by == "errors" for stage in found)
     return LoadSummary(

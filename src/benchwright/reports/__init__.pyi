@@ -31,7 +31,6 @@ from benchwright.reports.terminal.runs import run_list as run_list
 from benchwright.reports.trackers.tracking import (
     Tracker as Tracker,
     Tracking as Tracking,
-    find_tracker as find_tracker,
 )
 from benchwright.reports.views import (
     drawn as drawn,

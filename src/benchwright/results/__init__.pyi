@@ -41,7 +41,7 @@ from benchwright.results._figures import (
     usage as usage,
     without_formula as without_formula,
 )
-from benchwright.results._found_runs import FoundRun as FoundRun, title_of as title_of
+from benchwright.results._found_runs import FoundRun as FoundRun
 from benchwright.results._gates.baselines import (
     portable_baseline as portable_baseline,
     replace_file as replace_file,
@@ -63,18 +63,11 @@ from benchwright.results._history import History as History
 from benchwright.results._kinds import (
     RUN_KINDS as RUN_KINDS,
     KindRow as KindRow,
-    filed as filed,
     kind_of as kind_of,
     view_of as view_of,
 )
 from benchwright.results._labels import (
     LabelList as LabelList,
-    applicable as applicable,
-    deciding as deciding,
-    in_dispute as in_dispute,
-    label_json as label_json,
-    new_label as new_label,
-    trial_json as trial_json,
 )
 from benchwright.results._load import (
     LoadView as LoadView,
@@ -93,9 +86,7 @@ from benchwright.results._load_verdicts import (
     server_rows as server_rows,
 )
 from benchwright.results._many_runs import (
-    MOST_RUNS as MOST_RUNS,
     ManyRuns as ManyRuns,
-    compare_many as compare_many,
 )
 from benchwright.results._metric_comparison import (
     MetricComparison as MetricComparison,
@@ -129,14 +120,10 @@ from benchwright.results._samples import (
     SampleDetails as SampleDetails,
     SampleList as SampleList,
     StoreSamples as StoreSamples,
-    judge_replies as judge_replies,
-    sample_views as sample_views,
-    views_of as views_of,
 )
 from benchwright.results._search import SearchPage as SearchPage
 from benchwright.results._sent_requests import (
     RequestList as RequestList,
-    kept_reply as kept_reply,
 )
 from benchwright.results._settings import table_of as table_of
 from benchwright.results._side_by_side import (
@@ -146,7 +133,7 @@ from benchwright.results._side_by_side import (
     SideRow as SideRow,
     SideRun as SideRun,
 )
-from benchwright.results._slices import Slice as Slice, Slices as Slices, run_slices as run_slices
+from benchwright.results._slices import Slice as Slice, Slices as Slices
 from benchwright.results._standings import RunPair as RunPair
 from benchwright.results._suites import suite_document as suite_document, suite_table as suite_table
 from benchwright.results._tool_calls import CallsView as CallsView

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from benchwright.core import JsonObject, as_json
 from benchwright.results._figures import GradedNote, gravest_first, notes_json
-from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights, compare_pairs
+from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights
 
 
 class JudgedSample(Struct, frozen=True):
@@ -114,7 +114,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         ends = min(used), max(used)
         humans = _means((each.item, scores[label]) for each, label in labelled)
         judge = _means((each.item, each.score) for each, _ in labelled)
-        bias = compare_pairs(list(humans.values()), list(judge.values()))
+        bias = PairedResult.of(list(humans.values()), list(judge.values()))
         all_judged = _means((each.item, each.score) for each in samples)
         binary = set(used) <= {0.0, 1.0}
         powered = Corrected.by_error(

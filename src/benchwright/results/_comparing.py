@@ -23,7 +23,7 @@ from benchwright.results._benchmarks import benchmark_view
 from benchwright.results._clusters import PairedMeans
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
 from benchwright.results._figures import GradedNote, gravest_first, no_interval, plural, reused_of
-from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._metric_comparison import (
     MetricComparison,
     MetricSide,
@@ -34,7 +34,7 @@ from benchwright.results._metric_comparison import (
 )
 from benchwright.results._pairing import PairedSamples, paired_samples, with_texts
 from benchwright.results._settings import endpoint_of, native_calling_of, sent_settings, table_of
-from benchwright.stats import PairedResult, compare_pairs, same_score, without_noise
+from benchwright.stats import PairedResult, same_score, without_noise
 from benchwright.store import RunRecord
 
 _MUST_AGREE = (
@@ -69,10 +69,13 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
     Raises UsageError for runs that cannot be compared, and NotFoundError for a metric that neither has.
     """
     a, b = one.run, other.run
-    reasons = [*disagreements(a, b), *(f"have lost records ({title_of(run)})" for run in (a, b) if run.lost)]
+    reasons = [
+        *disagreements(a, b),
+        *(f"have lost records ({FoundRun.title_of(run)})" for run in (a, b) if run.lost),
+    ]
     if reasons and not options.force:
         raise UsageError(
-            f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
+            f"{FoundRun.title_of(a)} and {FoundRun.title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
             "To compare the rows that both have anyway, add --force"
         )
     first, second = _summary(a), _summary(b)
@@ -167,7 +170,7 @@ def _tested(
     """The test of a metric by rows, and the hash of its differences; None if no row has the metric in both runs."""
     if means is None or not means.clusters:
         return None, b""
-    found = compare_pairs(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
+    found = PairedResult.of(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
     question = b""
     if found.differing:
         question = question_of(array("i", means.clusters).tobytes(), without_noise(means.a, means.b))
@@ -316,18 +319,18 @@ def _notes_on(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary)
     yield from map(GradedNote.of, _cautions(a, b, first, second))
     for run, summary in ((a, first), (b, second)):
         if summary.partial:
-            yield GradedNote.problem(f"{title_of(run)} is partial: {summary.evaluated} samples")
+            yield GradedNote.problem(f"{FoundRun.title_of(run)} is partial: {summary.evaluated} samples")
         elif not summary.comparable:
             failed = f"{summary.failed} of {summary.evaluated} samples failed"
-            yield GradedNote.problem(f"{title_of(run)} is not comparable: {failed}")
+            yield GradedNote.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
 
 
 def _cautions(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
     if a.name != b.name:
-        yield f"{title_of(a)} is of {a.name}, {title_of(b)} of {b.name}"
+        yield f"{FoundRun.title_of(a)} is of {a.name}, {FoundRun.title_of(b)} of {b.name}"
     if (first.rows, first.repeats) != (second.rows, second.repeats):
         yield (
-            f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the difference is of the rows in both, "
+            f"{FoundRun.title_of(a)} covers {_size(first)}, {FoundRun.title_of(b)} {_size(second)}: the difference is of the rows in both, "
             "each by the mean of its repeats"
         )
     once = sorted(_read_files(a).keys() ^ _read_files(b).keys())
@@ -349,7 +352,7 @@ def _cautions(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary)
     for run, summary in ((a, first), (b, second)):
         if summary.older_replies:
             yield (
-                f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
+                f"{FoundRun.title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
                 f"({reused_span(summary.reused)}), which do not show how the server answered at the time of the run"
             )
 
@@ -378,7 +381,7 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
         failed=summary.failed,
         outcomes=dict(summary.outcomes),
         comparable=summary.comparable,
-        title=title_of(run),
+        title=FoundRun.title_of(run),
         cost=summary.cost,
         reused=reused_of(summary),
     )

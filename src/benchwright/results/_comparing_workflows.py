@@ -14,7 +14,7 @@ from benchwright.results._comparison import (
     field_differences,
 )
 from benchwright.results._figures import GradedNote, gravest_first
-from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._metric_comparison import (
     MetricComparison,
     MetricSide,
@@ -25,7 +25,7 @@ from benchwright.results._metric_comparison import (
 )
 from benchwright.results._settings import table_of
 from benchwright.results._workflows import StepView, step_views, workflow_view
-from benchwright.stats import compare_pairs, same_score, without_noise
+from benchwright.stats import PairedResult, same_score, without_noise
 from benchwright.store import MetricTotals, RunRecord, Store
 
 
@@ -132,7 +132,7 @@ def _metrics(
         keys, values_a, values_b = _paired_values(name, left, right)
         down = lower_is_better(name, options.lower)
         paired = (
-            compare_pairs(values_a, values_b, share=is_share(name), tolerance=tolerance) if keys else None
+            PairedResult.of(values_a, values_b, share=is_share(name), tolerance=tolerance) if keys else None
         )
         if paired is not None and down:
             paired = paired.turned()
@@ -187,7 +187,7 @@ def _side(run: RunRecord) -> Side:
         view.model_title,
         None if view.seconds is None else round(view.seconds, 3),
         comparable=run.status == "completed",
-        title=title_of(run),
+        title=FoundRun.title_of(run),
     )
 
 

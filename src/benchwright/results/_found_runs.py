@@ -43,10 +43,10 @@ class FoundRun(Struct, frozen=True, kw_only=True):
     def of(cls, run: RunRecord, store: Store | None) -> FoundRun:
         """A run of the workspace; one without a number there is that of its folder."""
         if store is None or run.id <= 0:
-            return cls(run=run, title=title_of(run), samples=FolderSamples(run.folder), filed=True)
-        return cls(run=run, title=title_of(run), samples=StoreSamples(store, run.id), store=store)
+            return cls(run=run, title=FoundRun.title_of(run), samples=FolderSamples(run.folder), filed=True)
+        return cls(run=run, title=FoundRun.title_of(run), samples=StoreSamples(store, run.id), store=store)
 
-
-def title_of(run: RunRecord) -> str:
-    """The name of a run in messages: its number, or its folder if it is not in this workspace."""
-    return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"
+    @staticmethod
+    def title_of(run: RunRecord) -> str:
+        """The name of a run in messages: its number, or its folder if it is not in this workspace."""
+        return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import rfc3339
-from benchwright.results._found_runs import title_of
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._gates.names import Baselines
 from benchwright.results._kinds import RUN_KINDS, view_of
 from benchwright.store import RunRecord, Store, whole
@@ -77,7 +77,7 @@ class History(Struct, frozen=True):
                 last[run.kind] = _with_result(store, run)
             before = last[run.kind] if _has_result(run) else None
             gates = cls.verdicts(store, run.id) if run.kind in RUN_KINDS and RUN_KINDS[run.kind].judge else []
-            runs.append(_of(run, before, harmless, blessed.get(title_of(run), []), gates))
+            runs.append(_of(run, before, harmless, blessed.get(FoundRun.title_of(run), []), gates))
             if _has_result(run):
                 last[run.kind] = run
         metrics = [

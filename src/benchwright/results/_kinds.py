@@ -21,7 +21,7 @@ from benchwright.core import (
     clause,
     kind_title,
 )
-from benchwright.store import RunRecord, SampleFilter, Store, damage_of, whole
+from benchwright.store import RunRecord, SampleFilter, Store, whole
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
@@ -59,7 +59,7 @@ def _in_full(place: str) -> Callable[[Store, RunRecord], View]:
         except _DAMAGES as error:
             if isinstance(error, BenchwrightError) and not isinstance(error, DamagedRecordError):
                 raise
-            told = damage_of(run, f"{type(error).__name__}: {clause(error)}")
+            told = run.damaged(f"{type(error).__name__}: {clause(error)}")
             raise DamagedRecordError(f"run {run.id} {told}") from error
 
     return details
@@ -103,6 +103,10 @@ class KindRow(Struct, frozen=True):
     judge: Callable[[Policy, FoundRun, FoundRun | None, Collection[str], bool], Verdict] | None = None
     """Judges a run for `gate`; None: such runs have no figures for a policy, and cannot be a baseline. The last arguments name
     settings that change no result, and tell whether replies may be older than the run."""
+
+    def as_filed(self, run: RunRecord) -> RunRecord:
+        """The run with its settings in the form of its files."""
+        return run if self.filed is None else self.filed(run)
 
     def contents(self, store: Store, run: RunRecord) -> tuple[Any, ...]:
         """A run in full, and its samples or requests."""
@@ -202,12 +206,6 @@ def kind_of(run: RunRecord) -> KindRow:
     return RUN_KINDS[run.kind]
 
 
-def filed(run: RunRecord) -> RunRecord:
-    """The run with its settings in the form of its files."""
-    form = kind_of(run).filed
-    return run if form is None else form(run)
-
-
 def view_of(run: RunRecord, store: Store | None = None) -> RunView:
     """The view of a run of any kind in a list; for an unknown kind, only what every run has. With `store`, a run without a
     result has the number of samples or requests recorded so far."""
@@ -218,7 +216,7 @@ def view_of(run: RunRecord, store: Store | None = None) -> RunView:
     try:
         return _view(run, store)
     except _DAMAGES as error:  # one record must not cost the list
-        return _damaged(run, damage_of(run, clause(error) or type(error).__name__))
+        return _damaged(run, run.damaged(clause(error) or type(error).__name__))
 
 
 def _damaged(run: RunRecord, damage: str) -> RunView:

@@ -17,27 +17,10 @@ from benchwright.core import (
     NotFoundError,
     RunSummary,
     SampleRecord,
-    rfc3339,
 )
 from benchwright.results._figures import headline_of, number, plural
-from benchwright.results._samples import sample_views, views_of
-from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store, Trial, reply_id
-
-
-def label_json(label: Label, reply: str | None = None) -> JsonObject:
-    """A label for REST and pages; `applies` says whether it is about the row, or about this reply."""
-    found = asdict(label)
-    created = found.pop("created_at")
-    return {**found, "words": _words(label), "at": rfc3339(created), "applies": label.applies_to(reply)}
-
-
-def _words(label: Label) -> str:
-    return LABEL_KINDS[label.kind].words if label.kind in LABEL_KINDS else label.kind
-
-
-def trial_json(trial: Trial) -> JsonObject:
-    """A trial for REST and pages: its number, who and when, and what came of it."""
-    return {"id": trial.id, "who": trial.who, "at": rfc3339(trial.created_at), **trial.content}
+from benchwright.results._samples import StoreSamples
+from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store
 
 
 def sample_labels(store: Store, run_id: int, index: int, repeat: int) -> list[Label]:
@@ -53,39 +36,6 @@ def row_of(store: Store, run_id: int, index: int, repeat: int) -> str:
         if int(key[16:20]) == repeat:
             return step.input_hash.hex()
     raise NotFoundError(f"run {run_id} has no sample {index}/{repeat}. Rows and repeats count from 0")
-
-
-def new_label(
-    store: Store, run_id: int, index: int, repeat: int, *, kind: str, value: str | None, who: str
-) -> Label:
-    """A label of a sample by its row, and by its reply if it is about that. Raises UsageError if it is none."""
-    row = row_of(store, run_id, index, repeat)
-    known = LABEL_KINDS.get(kind)
-    reply = None
-    if known is not None and known.of_reply:
-        views = sample_views(store, run_id, index)
-        reply = next((reply_id(view.response) for view in views if view.repeat == repeat), None)
-    return Label(
-        row=row, kind=kind, value=value or None, reply=reply, who=who, created_at=time.time(), run_id=run_id,
-        sample_id=index, repeat=repeat,
-    ).checked()  # fmt: skip
-
-
-def deciding(labels: Iterable[Label]) -> dict[tuple[str, str, str | None], Label]:
-    """The label that counts for each row, kind and reply: the newest, whoever gave it."""
-    found: dict[tuple[str, str, str | None], Label] = {}
-    for label in sorted(labels, key=lambda each: each.id):
-        found[label.row, label.kind, label.reply] = label
-    return found
-
-
-def in_dispute(labels: Iterable[Label]) -> int:
-    """How many rows or replies have labels of one kind on which people disagree; the newest counts."""
-    said: dict[tuple[str, str, str | None], set[str | None]] = {}
-    for label in labels:
-        if (kind := LABEL_KINDS.get(label.kind)) and kind.corrects:
-            said.setdefault((label.row, label.kind, label.reply), set()).add(label.value)
-    return sum(len(values) > 1 for values in said.values())
 
 
 class LabelList(Struct, frozen=True):
@@ -110,25 +60,56 @@ class LabelList(Struct, frozen=True):
     @staticmethod
     def words(label: Label) -> str:
         """What a label says."""
-        return _words(label)
+        return label.words
 
     def to_json(self) -> JsonObject:
         """`{run_id, labels, text}`; each label with the `sample` of this run that it is on."""
-        labels = [
-            {**label_json(each, each.reply), "sample": self.places.get(each.row)} for each in self.labels
-        ]
+        labels = [{**each.to_json(each.reply), "sample": self.places.get(each.row)} for each in self.labels]
         return {"run_id": self.run_id, "labels": list[JsonValue](labels), "text": self.effect}
 
+    @staticmethod
+    def applicable(store: Store, run_id: int) -> tuple[tuple[str | None, ...], ...]:
+        """The labels that change how the samples of a run are scored: row, kind, reply and value of each, as its settings record them."""
+        rows = {row for *_, row in store.labelled(run_id)}
+        decided = LabelList.deciding(store.labels(rows))
+        return tuple(
+            (label.row, label.kind, label.reply, label.value)
+            for _, label in sorted(decided.items(), key=lambda item: item[1].id)
+            if (kind := LABEL_KINDS.get(label.kind)) and kind.scores
+        )
 
-def applicable(store: Store, run_id: int) -> tuple[tuple[str | None, ...], ...]:
-    """The labels that change how the samples of a run are scored: row, kind, reply and value of each, as its settings record them."""
-    rows = {row for *_, row in store.labelled(run_id)}
-    decided = deciding(store.labels(rows))
-    return tuple(
-        (label.row, label.kind, label.reply, label.value)
-        for _, label in sorted(decided.items(), key=lambda item: item[1].id)
-        if (kind := LABEL_KINDS.get(label.kind)) and kind.scores
-    )
+    @staticmethod
+    def deciding(labels: Iterable[Label]) -> dict[tuple[str, str, str | None], Label]:
+        """The label that counts for each row, kind and reply: the newest, whoever gave it."""
+        found: dict[tuple[str, str, str | None], Label] = {}
+        for label in sorted(labels, key=lambda each: each.id):
+            found[label.row, label.kind, label.reply] = label
+        return found
+
+    @staticmethod
+    def in_dispute(labels: Iterable[Label]) -> int:
+        """How many rows or replies have labels of one kind on which people disagree; the newest counts."""
+        said: dict[tuple[str, str, str | None], set[str | None]] = {}
+        for label in labels:
+            if (kind := LABEL_KINDS.get(label.kind)) and kind.corrects:
+                said.setdefault((label.row, label.kind, label.reply), set()).add(label.value)
+        return sum(len(values) > 1 for values in said.values())
+
+    @staticmethod
+    def new(
+        store: Store, run_id: int, index: int, repeat: int, *, kind: str, value: str | None, who: str
+    ) -> Label:
+        """A label of a sample by its row, and by its reply if it is about that. Raises UsageError if it is none."""
+        row = row_of(store, run_id, index, repeat)
+        known = LABEL_KINDS.get(kind)
+        reply = None
+        if known is not None and known.of_reply:
+            views = StoreSamples.views(store, run_id, index)
+            reply = next((Label.reply_id(view.response) for view in views if view.repeat == repeat), None)
+        return Label(
+            row=row, kind=kind, value=value or None, reply=reply, who=who, created_at=time.time(), run_id=run_id,
+            sample_id=index, repeat=repeat,
+        ).checked()  # fmt: skip
 
 
 class LabelEffect(Struct, frozen=True):
@@ -178,7 +159,7 @@ def label_effect(store: Store, run: RunRecord, summary: RunSummary | None) -> La
     if not places:
         return None
     labels = store.labels({row for *_, row in places})
-    decided = deciding(labels)
+    decided = LabelList.deciding(labels)
     applied = set(map(tuple, _applied(run.settings)))
     metric = None if summary is None else headline_of(summary)
     known = None if summary is None or metric is None else summary.metrics.get(metric)
@@ -224,8 +205,8 @@ class _Moved:
         applied: set[tuple[str | None, ...]],
     ) -> None:
         rows = {(index, repeat): row for index, repeat, row in places}
-        for sample, view in zip(steps, views_of(steps), strict=True):
-            row, reply = rows[sample.sample, sample.repeat], reply_id(view.response)
+        for sample, view in zip(steps, StoreSamples.views_of(steps), strict=True):
+            row, reply = rows[sample.sample, sample.repeat], Label.reply_id(view.response)
             what = verdict_by_labels(row, reply, decided)
             if what is None or (row, what.kind, what.reply, what.value) in applied:
                 continue

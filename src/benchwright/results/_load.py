@@ -9,16 +9,15 @@ from msgspec.structs import replace
 
 from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, RunProgress, percent
 from benchwright.perf import (
-    ANSWERS,
     LATENCIES,
     METRICS,
+    Distribution,
     GroupSummary,
     LoadSettings,
     LoadSummary,
     Metric,
     Requests,
     StageSummary,
-    enough_values,
     summarise,
 )
 from benchwright.results._figures import GradedNote, gravest_first, notes_json, plural
@@ -252,7 +251,7 @@ def best_title(summary: LoadSummary) -> str:
         return "Highest goodput" if none_within_limits(summary) else "Best level"
     if summary.search.level is None:
         return "No largest load was found. Figures of one probe"
-    if summary.search.status in ANSWERS and summary.search.passed[1]:
+    if summary.search.answered and summary.search.passed[1]:
         return "Largest load"
     return "Largest load that passed" if summary.search.passed[1] else "Figures of the nearest probe below"
 
@@ -285,7 +284,7 @@ def headline(summary: LoadSummary) -> str:
     for name in ("ttft", "e2e"):
         found = stage.metrics.get(METRICS[name].key)
         if found is not None:
-            key = "p99" if enough_values(found.n, "p99") else "p50"
+            key = "p99" if Distribution.enough(found.n, "p99") else "p50"
             parts.append(f"{name} {key} {short(found.percentiles[key], METRICS[name])} ms")
             break
     if len(summary.stages) > 1:

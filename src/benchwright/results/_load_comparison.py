@@ -12,19 +12,18 @@ from benchwright.perf import (
     MAX_ERROR_SHARE,
     METRICS,
     Difference,
+    Distribution,
     LoadSummary,
     Requests,
     ScoreDifference,
     StageComparison,
     StageSummary,
     adjusted,
-    compare_stages,
-    enough_values,
 )
 from benchwright.results._comparing import setting_differences
 from benchwright.results._comparison import ComparisonOptions, Side, TwoRuns, field_differences
 from benchwright.results._figures import GradedNote, plural
-from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._load import (
     best_stage,
     load_view,
@@ -251,12 +250,12 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
     matched, only_a, only_b = matched_levels(*summaries)
     if not matched:
         raise UsageError(
-            f"{title_of(a)} has the levels {', '.join(only_a) or '–'} and {title_of(b)} {', '.join(only_b) or '–'}: none in common"
+            f"{FoundRun.title_of(a)} has the levels {', '.join(only_a) or '–'} and {FoundRun.title_of(b)} {', '.join(only_b) or '–'}: none in common"
         )
     requested = _requested(options.metric)
     levels = adjusted(
         [
-            _only(_shown(compare_stages(*requests, before, after), before, after), requested)
+            _only(_shown(StageComparison.of(*requests, before, after), before, after), requested)
             for before, after in matched
         ]
     )
@@ -304,7 +303,7 @@ def _summary(found: FoundRun, requests: Requests) -> LoadSummary:
     if found.store is not None:
         return recorded_summary(found.store, run, requests)
     if run.summary is None:
-        raise UsageError(f"{title_of(run)} has no figures to compare: it is {run.status}")
+        raise UsageError(f"{FoundRun.title_of(run)} has no figures to compare: it is {run.status}")
     return LoadSummary.from_json(run.summary)
 
 
@@ -351,7 +350,7 @@ def _shown(compared: StageComparison, *stages: StageSummary) -> StageComparison:
 
     def shown(each: Difference) -> bool:
         found = [stage.metrics.get(METRICS[each.name].key) for stage in stages]
-        return all(values is None or enough_values(values.n, each.statistic) for values in found)
+        return all(values is None or Distribution.enough(values.n, each.statistic) for values in found)
 
     return structs.replace(compared, differences=tuple(filter(shown, compared.differences)))
 
@@ -375,7 +374,7 @@ def _side(run: RunRecord, summary: LoadSummary) -> Side:
         evaluated=summary.sent,
         failed=summary.failed,
         outcomes=outcomes_of(summary.stages),
-        title=title_of(run),
+        title=FoundRun.title_of(run),
         comparable=summary.comparable and not summary.partial,
     )
 
@@ -383,9 +382,9 @@ def _side(run: RunRecord, summary: LoadSummary) -> Side:
 def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
     for run, summary in ((a, one), (b, other)):
         if summary.partial:
-            yield f"{title_of(run)} did not end as planned ({run.error or run.status})"
+            yield f"{FoundRun.title_of(run)} did not end as planned ({run.error or run.status})"
         elif not summary.comparable:
-            yield f"{title_of(run)} is not comparable ({_why_not(run, summary)})"
+            yield f"{FoundRun.title_of(run)} is not comparable ({_why_not(run, summary)})"
 
 
 def _why_not(run: RunRecord, summary: LoadSummary) -> str:
@@ -421,7 +420,7 @@ def _drawn_again(run: RunRecord, requests: Requests) -> Iterator[str]:
     prompts = len(set(sent["prompt_hash"].to_pylist()))
     if prompts < len(sent):
         yield (
-            f"{title_of(run)} drew its rows with replacement: {plural(len(sent), 'request')} sent {plural(prompts, 'different prompt')}. Intervals take requests for "
+            f"{FoundRun.title_of(run)} drew its rows with replacement: {plural(len(sent), 'request')} sent {plural(prompts, 'different prompt')}. Intervals take requests for "
             "independent, so they may be too narrow, and hold for these prompts only"
         )
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from benchwright.core import p_text, percent
 from benchwright.perf import (
-    ANSWERS,
     MAX_ERROR_SHARE,
     STRAINED_LAG_S,
     STRAINED_LATE_S,
@@ -118,7 +117,7 @@ def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
     words = search_words(search, view.settings)
     if search.status == "client_limit" and not any(map(_says_cure, view.summary.stages)):
         words += ": give it more processes (--workers) or a machine of its own"
-    return "ok" if search.status in ANSWERS else state, words
+    return "ok" if search.answered else state, words
 
 
 def _says_cure(stage: StageSummary) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import ClassVar
 
 from msgspec import UNSET, Struct
 
@@ -18,9 +19,6 @@ from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
 from benchwright.results._standings import RunPair, Standings, every_pair, paired_test
 from benchwright.stats import PairedResult, holm
-
-MOST_RUNS = 8
-"""The most runs that are compared at once."""
 
 
 class PairedSlice(Struct, frozen=True):
@@ -58,6 +56,9 @@ class PairedSlices(Struct, frozen=True):
 
 class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     """Several runs of one kind side by side. The first is the baseline."""
+
+    most: ClassVar[int] = 8
+    """The most runs that are compared at once."""
 
     comparisons: tuple[Comparison | LoadComparison, ...]
     """Every other run against the first."""
@@ -140,58 +141,61 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
             **sliced,
         }
 
-
-def compare_many(
-    kind: KindRow, found: Sequence[FoundRun], options: ComparisonOptions, *, by: str | None = None
-) -> ManyRuns:
-    """Compare runs of one kind: each with the first, and all pairs of benchmark runs by the headline metric. `by`: also by the values
-    of a column."""
-    first, *others = found
-    comparisons = tuple(kind.compare(first, other, options) for other in others)
-    one = comparisons[0]
-    if not isinstance(one, Comparison) or not one.metrics or one.noun != "sample":
-        if by is not None:
-            raise UsageError(
-                "only runs of benchmarks that have scores can be compared by a column; leave out --by"
+    @classmethod
+    def of(
+        cls, kind: KindRow, found: Sequence[FoundRun], options: ComparisonOptions, *, by: str | None = None
+    ) -> ManyRuns:
+        """Compare runs of one kind: each with the first, and all pairs of benchmark runs by the headline metric. `by`: also by the values
+        of a column."""
+        first, *others = found
+        comparisons = tuple(kind.compare(first, other, options) for other in others)
+        one = comparisons[0]
+        if not isinstance(one, Comparison) or not one.metrics or one.noun != "sample":
+            if by is not None:
+                raise UsageError(
+                    "only runs of benchmarks that have scores can be compared by a column; leave out --by"
+                )
+            return cls(comparisons=comparisons)
+        metric = one.metrics[0]
+        if len(found) == 2 and by is None:
+            pair = RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted)
+            return cls(
+                comparisons=comparisons,
+                metric=metric.name,
+                lower_is_better=metric.lower_is_better,
+                pairs=(pair,),
             )
-        return ManyRuns(comparisons=comparisons)
-    metric = one.metrics[0]
-    if len(found) == 2 and by is None:
-        pair = RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted)
-        return ManyRuns(
-            comparisons=comparisons, metric=metric.name, lower_is_better=metric.lower_is_better, pairs=(pair,)
-        )
-    clusters, columns = Clusters(), []
-    groups = _ColumnClusters(by)
-    for each in found:
-        columns.append(ScoreColumns())
-        clusters.read(each.samples, columns[-1], None if by is None else groups.label)
-    less = metric.lower_is_better
-    known = {each.run.id: column for each, column in zip(found, columns, strict=True)}
-    pairs = every_pair(known, metric.name, less=less, tolerance=options.tolerance)
-    slices = [
-        groups.paired(
-            PairedColumns(columns[0], column), (first.run.id, other.run.id), metric.name, options, less
-        )
-        for other, column in zip(others, columns[1:], strict=True)
-        if by is not None
-    ]
-    if len(found) == 2:  # its p-value is corrected for the metrics
-        pairs = (RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted),)
-        return ManyRuns(
+        clusters, columns = Clusters(), []
+        groups = _ColumnClusters(by)
+        for each in found:
+            columns.append(ScoreColumns())
+            clusters.read(each.samples, columns[-1], None if by is None else groups.label)
+        less = metric.lower_is_better
+        known = {each.run.id: column for each, column in zip(found, columns, strict=True)}
+        pairs = every_pair(known, metric.name, less=less, tolerance=options.tolerance)
+        slices = [
+            groups.paired(
+                PairedColumns(columns[0], column), (first.run.id, other.run.id), metric.name, options, less
+            )
+            for other, column in zip(others, columns[1:], strict=True)
+            if by is not None
+        ]
+        if len(found) == 2:  # its p-value is corrected for the metrics
+            pairs = (RunPair(one.run_a.id, one.run_b.id, metric.paired, metric.p_adjusted),)
+            return cls(
+                comparisons=comparisons,
+                metric=metric.name,
+                lower_is_better=less,
+                pairs=pairs,
+                slices=tuple(slices),
+            )
+        return cls(
             comparisons=comparisons,
             metric=metric.name,
-            lower_is_better=less,
+            lower_is_better=metric.lower_is_better,
             pairs=pairs,
             slices=tuple(slices),
         )
-    return ManyRuns(
-        comparisons=comparisons,
-        metric=metric.name,
-        lower_is_better=metric.lower_is_better,
-        pairs=pairs,
-        slices=tuple(slices),
-    )
 
 
 class _ColumnClusters:

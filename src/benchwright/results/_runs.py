@@ -25,7 +25,13 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.results._command import command_of, manifest_table, results_document, run_config
-from benchwright.results._figures import duration, graded_notes, interval_of, notes_json, result_sentence
+from benchwright.results._figures import (
+    duration,
+    graded_notes,
+    interval_of,
+    notes_json,
+    result_sentence,
+)
 from benchwright.results._settings import (
     endpoint_of,
     is_demo,

@@ -14,11 +14,11 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.results._kinds import view_of
-from benchwright.results._labels import label_json, sample_labels, trial_json
+from benchwright.results._labels import sample_labels
 from benchwright.results._sample_columns import SampleView
-from benchwright.results._samples import SampleDetails, judge_replies, views_of
+from benchwright.results._samples import SampleDetails, StoreSamples
 from benchwright.results._tool_calls import calls_view
-from benchwright.store import RecordedStep, RunRecord, Store, reply_id, verdict_of
+from benchwright.store import Label, RecordedStep, RunRecord, Store, verdict_of
 
 _LONGEST = 400
 """Characters of a reply in a list of repeats or of other runs."""
@@ -29,21 +29,21 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     to the model and to judges, the other repeats of its row, the same row in other runs, what people say of it, and what they got when
     they asked again."""
     steps = list(store.samples(run.id, index))
-    views = list(views_of(steps)) if steps else []
+    views = list(StoreSamples.views_of(steps)) if steps else []
     place = next((at for at, view in enumerate(views) if view.repeat == repeat), None)
     if place is None:
         raise NotFoundError(f"run {run.id} has no sample {index}/{repeat}. Rows and repeats count from 0")
-    judges = judge_replies(store, run.id, index).get(repeat, {})
+    judges = StoreSamples.judge_replies(store, run.id, index).get(repeat, {})
     details = SampleDetails(views[place], judges, calls_view(SampleRecord.from_score(steps[place].score)))
     row = views[place].metadata
     others = store.same_row(run.id, index)
     elsewhere: list[JsonValue] = []
     for (number, _), view in zip(
-        others, views_of([sample for _, sample in others]) if others else (), strict=True
+        others, StoreSamples.views_of([sample for _, sample in others]) if others else (), strict=True
     ):
         known = view_of(store.run(number))
         elsewhere.append({"run_id": number, "name": known.name, "model": known.model_title, **_brief(view)})
-    reply = reply_id(views[place].response)
+    reply = Label.reply_id(views[place].response)
     return {
         **details.to_json(),
         "run": view_of(run).to_json(),
@@ -52,8 +52,8 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
         "requests": _requests(store, run.id, index, repeat),
         "repeats": [_brief(view) for view in views],
         "elsewhere": elsewhere,
-        "labels": [label_json(label, reply) for label in sample_labels(store, run.id, index, repeat)],
-        "trials": [trial_json(trial) for trial in store.trials(run.id, (index, repeat))],
+        "labels": [label.to_json(reply) for label in sample_labels(store, run.id, index, repeat)],
+        "trials": [trial.to_json() for trial in store.trials(run.id, (index, repeat))],
     }
 
 

@@ -112,12 +112,12 @@ class RunSamples:
         self._kept: list[tuple[DecodedSteps, int]] | None = None
 
     def __iter__(self) -> Iterator[SampleView]:
-        return sample_views(self._store, self._run.id)
+        return StoreSamples.views(self._store, self._run.id)
 
     def predictions(self) -> Iterator[tuple[SampleView, JsonObject | None]]:
         """One by one, each with its error: `kind`, `message` and `http_status` of the failure."""
         for samples, _ in in_blocks(self._store.samples(self._run.id)):
-            for view, steps in zip(views_of(samples), samples, strict=True):
+            for view, steps in zip(StoreSamples.views_of(samples), samples, strict=True):
                 yield view, None if view.error is None else _error(view, steps)
 
     def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
@@ -243,7 +243,10 @@ class StoreSamples:
             self._run_id, where, after=after, limit=limit, order=order, patience_s=patience_s
         )
         return Page(
-            list(views_of(found.items)) if found.items else [], found.next, found.looked, found.indexed
+            list(StoreSamples.views_of(found.items)) if found.items else [],
+            found.next,
+            found.looked,
+            found.indexed,
         )
 
     def changed_from(self, other: int) -> Sequence[int]:
@@ -264,22 +267,31 @@ class StoreSamples:
         from benchwright.results._clusters import SampleTexts  # not for runs
 
         rows = sorted({row for row, _ in keys})
-        views = (view for row in rows for view in sample_views(self._store, self._run_id, row))
+        views = (view for row in rows for view in StoreSamples.views(self._store, self._run_id, row))
         return {
             (view.sample_id, view.repeat): SampleTexts(view.prompt, view.response, view.metadata)
             for view in views
             if (view.sample_id, view.repeat) in keys
         }
 
+    @staticmethod
+    def views(store: Store, run_id: int, index: int | None = None) -> Iterator[SampleView]:
+        """All samples of a run in row order, streamed; or the repeats of one row."""
+        for samples, _ in in_blocks(store.samples(run_id, index)):
+            yield from StoreSamples.views_of(samples)
 
-def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterator[SampleView]:
-    """All samples of a run in row order, streamed; or the repeats of one row."""
-    for samples, _ in in_blocks(store.samples(run_id, index)):
-        yield from views_of(samples)
+    @staticmethod
+    def judge_replies(store: Store, run_id: int, index: int) -> dict[int, dict[int, ModelReply]]:
+        """What judges replied about one row, by repeat and by the number of the question."""
+        found: dict[int, dict[int, ModelReply]] = {}
+        for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
+            _, _, repeat, number = key.split("/")
+            found.setdefault(int(repeat), {})[int(number)] = ModelReply.from_json(orjson.loads(step.output))
+        return found
 
-
-def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
-    return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
+    @staticmethod
+    def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
+        return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
 
 
 def listed_samples(
@@ -310,7 +322,7 @@ def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
         raise NotFoundError(
             f"sample {requested!r} is not a row number. Rows count from 0; 12/1 is the second repeat of row 12"
         )
-    found = list(sample_views(store, run_id, int(row)))
+    found = list(StoreSamples.views(store, run_id, int(row)))
     if repeat:
         found = [view for view in found if view.repeat == int(repeat)]
     if not found:
@@ -319,22 +331,13 @@ def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
             f"run {run_id} has no sample {requested}; it has {count} samples, counted from 0. "
             f"See: benchwright show {run_id}"
         )
-    judges = judge_replies(store, run_id, int(row))
+    judges = StoreSamples.judge_replies(store, run_id, int(row))
     calls = {
         steps.repeat: calls_view(SampleRecord.from_score(steps.score))
         for steps in store.samples(run_id, int(row))
     }
     details = [SampleDetails(view, judges.get(view.repeat, {}), calls.get(view.repeat)) for view in found]
     return SampleList(run_id, tuple(details), in_full=True)
-
-
-def judge_replies(store: Store, run_id: int, index: int) -> dict[int, dict[int, ModelReply]]:
-    """What judges replied about one row, by repeat and by the number of the question."""
-    found: dict[int, dict[int, ModelReply]] = {}
-    for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
-        _, _, repeat, number = key.split("/")
-        found.setdefault(int(repeat), {})[int(number)] = ModelReply.from_json(orjson.loads(step.output))
-    return found
 
 
 def _error(view: SampleView, steps: SampleSteps) -> JsonObject:

@@ -37,15 +37,15 @@ class RequestList(Struct, frozen=True):
             "next": self.next,
         }
 
+    @staticmethod
+    def reply_of(record: RequestRecord) -> ModelReply | None:
+        """The reply; only a test that scores replies keeps them."""
+        return None if record.reply is None else ModelReply.from_json(load_json(record.reply))
+
 
 def _record_json(record: RequestRecord) -> JsonObject:
     """The fields of a record by name."""
     return {name: as_json(getattr(record, name)) for name in record.__struct_fields__}
-
-
-def kept_reply(record: RequestRecord) -> ModelReply | None:
-    """The reply; only a test that scores replies keeps them."""
-    return None if record.reply is None else ModelReply.from_json(load_json(record.reply))
 
 
 def load_parts(
@@ -107,7 +107,7 @@ def _passes(record: RequestRecord, where: SampleFilter) -> bool:
             return False
     if where.text is None:
         return True
-    reply = kept_reply(record)
+    reply = RequestList.reply_of(record)
     return reply is not None and where.text.lower() in reply.text.lower()
 
 

@@ -17,7 +17,7 @@ from benchwright.core import (
     is_secret_name,
     public_url,
 )
-from benchwright.store import STATE_FOLDER, RunRecord
+from benchwright.store import RunRecord, Workspace
 
 PARAMS: dict[str, tuple[str, ...]] = {
     **{
@@ -185,7 +185,11 @@ def output_dir_of(run: RunRecord) -> str:
     if written:
         return str(written)
     parts = run.folder.parts
-    return "/".join(parts[parts.index(STATE_FOLDER) :]) if STATE_FOLDER in parts else str(run.folder)
+    return (
+        "/".join(parts[parts.index(Workspace.folder_name) :])
+        if Workspace.folder_name in parts
+        else str(run.folder)
+    )
 
 
 def endpoint_of(run: RunRecord) -> JsonObject:

@@ -39,7 +39,6 @@ from benchwright.stats import (
     RowSums,
     ScoreAccumulator,
     ScoreSummary,
-    compare_groups,
     holm,
     singles_summary,
 )
@@ -120,33 +119,35 @@ class Slices(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         found: JsonObject = as_json(self)
         return found
 
+    @classmethod
+    def of(cls, store: Store, run: RunRecord, column: str, metric: str | None = None) -> Slices:
+        """Slice a recorded run by a column of its data; by its headline metric, unless another is named.
 
-def run_slices(store: Store, run: RunRecord, column: str, metric: str | None = None) -> Slices:
-    """Slice a recorded run by a column of its data; by its headline metric, unless another is named.
+        Raises NotFoundError for a column or a metric that the run does not have, and UsageError for a run without scores and a column
+        with too many values.
+        """
+        from benchwright.results._kinds import kind_of
 
-    Raises NotFoundError for a column or a metric that the run does not have, and UsageError for a run without scores and a column
-    with too many values.
-    """
-    from benchwright.results._kinds import kind_of
-
-    samples = kind_of(run).samples
-    if samples is None:
-        raise UsageError(f"run {run.id} has no rows to slice: it is a load test")
-    summary = samples(store, run)[0].result
-    known = [] if summary is None else list(summary.metrics)
-    name = metric or (None if summary is None else headline_of(summary))
-    if name is None or not known:
-        raise UsageError(f"run {run.id} ({run.name}) has no scores to slice by {column}: it is {run.status}")
-    if name not in known:
-        raise NotFoundError(
-            f"run {run.id} has no metric {name!r}.{suggest(name, known)} It has: {', '.join(known)}"
-        )
-    less = lower_is_better(name, () if summary is None else summary.lower_is_better)
-    return slices_of(StoreSamples(store, run.id), column, name, run_id=run.id, less=less)
+        samples = kind_of(run).samples
+        if samples is None:
+            raise UsageError(f"run {run.id} has no rows to slice: it is a load test")
+        summary = samples(store, run)[0].result
+        known = [] if summary is None else list(summary.metrics)
+        name = metric or (None if summary is None else headline_of(summary))
+        if name is None or not known:
+            raise UsageError(
+                f"run {run.id} ({run.name}) has no scores to slice by {column}: it is {run.status}"
+            )
+        if name not in known:
+            raise NotFoundError(
+                f"run {run.id} has no metric {name!r}.{suggest(name, known)} It has: {', '.join(known)}"
+            )
+        less = lower_is_better(name, () if summary is None else summary.lower_is_better)
+        return slices_of(StoreSamples(store, run.id), column, name, run_id=run.id, less=less)
 
 
 def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less: bool = False) -> Slices:
-    """Slice the samples of a run by a column. `less`: a smaller mean is the better one. Raises as `run_slices`."""
+    """Slice the samples of a run by a column. `less`: a smaller mean is the better one. Raises as `Slices.of`."""
     labels, samples = _Labels(column), _Samples(metric)
     for hashes, rows, records in _blocks(source):
         labels.add(rows)
@@ -164,7 +165,7 @@ def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less:
     tested: list[float | None] = []
     for sums, _, _ in slices:
         apart = 0 < sums.rows < total.rows
-        tested.append(compare_groups(sums, total.without(sums))[0] if apart else None)
+        tested.append(sums.compared_with(total.without(sums))[0] if apart else None)
     corrected, tests = _corrected(tested, [sums for sums, _, _ in slices], total, overlapping=overlapping)
     whole = _slice(None, total, summary, lost)
     found = [

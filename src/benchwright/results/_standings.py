@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from benchwright.core import JsonObject, as_json, is_share
 from benchwright.results._clusters import PairedColumns, PairedMeans, ScoreColumns
 from benchwright.results._metric_comparison import direction_of
-from benchwright.stats import PairedResult, compare_pairs, holm
+from benchwright.stats import PairedResult, holm
 
 
 class RunPair(Struct, frozen=True):
@@ -184,7 +184,7 @@ def paired_test(means: PairedMeans, metric: str, tolerance: float, less: bool) -
     """The paired test of two runs; None if they have no common rows."""
     if not means.clusters:
         return None
-    found = compare_pairs(means.a, means.b, share=is_share(metric), tolerance=tolerance)
+    found = PairedResult.of(means.a, means.b, share=is_share(metric), tolerance=tolerance)
     return found.turned() if less else found
 
 

@@ -34,14 +34,11 @@ from benchwright.runs._report import write_report as write_report
 from benchwright.runs._resolve import (
     Benchmarks as Benchmarks,
     Program as Program,
-    Questions as Questions,
-    Workflow as Workflow,
     resolve as resolve,
 )
 from benchwright.runs._resolved import Resolved as Resolved
 from benchwright.runs._run_config import (
     ConfiguredRun as ConfiguredRun,
-    run_configured as run_configured,
 )
 from benchwright.runs._run_program import (
     Serve as Serve,

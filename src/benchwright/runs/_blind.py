@@ -6,11 +6,11 @@ import random
 from collections.abc import Iterable, Sequence
 
 from benchwright.core import JsonObject, JsonValue, NotFoundError, SampleRecord, UsageError
-from benchwright.results import sample_views
+from benchwright.results import StoreSamples
 from benchwright.runs._calibrate import calibrate_judge
 from benchwright.runs._labels import recorded_grade
 from benchwright.scorers import TEMPLATES
-from benchwright.store import Store, reply_id
+from benchwright.store import Label, Store
 
 _GRADE = b'"judge_grade"'
 _MOST_RUNS = 8
@@ -57,13 +57,13 @@ def _scale(grades: dict[str, float]) -> Iterable[JsonValue]:
 
 def _shown(store: Store, place: tuple[int, int, int]) -> JsonObject:
     run_id, index, repeat = place
-    view = next(each for each in sample_views(store, run_id, index) if each.repeat == repeat)
+    view = next(each for each in StoreSamples.views(store, run_id, index) if each.repeat == repeat)
     row = next(
         step.input_hash.hex()
         for key, step in store.recorded(run_id, "score", index, index).items()
         if int(key[16:20]) == repeat
     )
-    reply = reply_id(view.response)
+    reply = Label.reply_id(view.response)
     given = [label for label in store.labels([row], kind="judge") if label.reply == reply]
     return {
         "run_id": run_id,

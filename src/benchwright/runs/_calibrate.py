@@ -27,19 +27,17 @@ from benchwright.results import (
     Disagreement,
     FoundRun,
     JudgedSample,
+    LabelList,
     RunResult,
     ScoreColumns,
-    deciding,
-    in_dispute,
-    judge_replies,
+    StoreSamples,
     plural,
-    sample_views,
 )
 from benchwright.runs._compare import find_run
 from benchwright.runs._labels import TARGETS, Grades, Labelled, as_labelled, items_of, recorded_grade
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
-from benchwright.store import Store, Workspace, reply_id
+from benchwright.store import Label, Store, Workspace
 
 _WEIGHTS = ("none", "linear", "quadratic")
 _MOST_WITHOUT = 0.05
@@ -159,13 +157,13 @@ def judge_labels(store: Store, run_id: int, field: str, notes: list[str]) -> lis
     """The same from an open store."""
     places = list(store.labelled(run_id, "judge"))
     given = store.labels({row for *_, row in places}, kind="judge")
-    decided = deciding(given)
-    if disputed := in_dispute(given):
+    decided = LabelList.deciding(given)
+    if disputed := LabelList.in_dispute(given):
         notes.append(f"people gave {plural(disputed, 'reply')} different grades; the newest counts")
     found = []
     for index, repeat, row in places:
-        for view in sample_views(store, run_id, index):
-            label = decided.get((row, "judge", reply_id(view.response)))
+        for view in StoreSamples.views(store, run_id, index):
+            label = decided.get((row, "judge", Label.reply_id(view.response)))
             if label is not None and view.repeat == repeat:
                 found.append(
                     Labelled(f"label {label.id}", {"sample_id": index, "repeat": repeat, field: label.value})
@@ -220,8 +218,8 @@ def _of_line(each: JudgedSample, label: str) -> Disagreement:
 def _of_sample(store: Store, run_id: int, each: JudgedSample, label: str) -> Disagreement:
     assert each.place is not None  # it is of a run
     index, repeat = each.place
-    view = next(view for view in sample_views(store, run_id, index) if view.repeat == repeat)
-    said = [reply.text for reply in judge_replies(store, run_id, index).get(repeat, {}).values()]
+    view = next(view for view in StoreSamples.views(store, run_id, index) if view.repeat == repeat)
+    said = [reply.text for reply in StoreSamples.judge_replies(store, run_id, index).get(repeat, {}).values()]
     return Disagreement(
         sample_id=index, repeat=repeat, prompt=view.prompt, response=view.response, target=view.target, label=label,
         grade=each.grade, reason="\n".join(filter(None, said)) or None,

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from benchwright.config import HARMLESS, keywords_in_errors
 from benchwright.core import NotFoundError, RunKind, UsageError, clause, expand_home, kind_title, suggest
-from benchwright.endpoints import changes_no_reply
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine import DECIDES, reused_replies
 from benchwright.results import (
-    MOST_RUNS,
     Comparison,
     ComparisonOptions,
     FoundRun,
@@ -22,13 +21,10 @@ from benchwright.results import (
     LoadComparison,
     ManyRuns,
     RunResult,
-    compare_many,
-    filed,
     folder_run,
     holds,
     kind_of,
     plural,
-    title_of,
 )
 from benchwright.runs._resolve import check_run
 from benchwright.runs._result import called, recorded
@@ -80,9 +76,9 @@ def compare_runs(
 
     Raises as `compare`.
     """
-    if not 2 <= len(runs) <= MOST_RUNS:
+    if not 2 <= len(runs) <= ManyRuns.most:
         raise UsageError(
-            f"a comparison needs 2 to {MOST_RUNS} runs, and {plural(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} named (see: benchwright list)"
+            f"a comparison needs 2 to {ManyRuns.most} runs, and {plural(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} named (see: benchwright list)"
         )
     options = replace(options, harmless=harmless_settings())
     if store is not None:
@@ -103,8 +99,10 @@ def _compared(
         for other in found[number + 1 :]:
             kind = _common_kind(one.run, other.run)
     if any(each.filed for each in found):
-        found = [each if each.filed else replace(each, run=filed(each.run)) for each in found]
-    return compare_many(kind, found, options, by=by)
+        found = [
+            each if each.filed else replace(each, run=kind_of(each.run).as_filed(each.run)) for each in found
+        ]
+    return ManyRuns.of(kind, found, options, by=by)
 
 
 def is_run(store: Store | None, written: str) -> bool:
@@ -165,7 +163,7 @@ def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
     kinds = kind_of(a), kind_of(b)
     if kinds[0] is not kinds[1]:
         raise UsageError(
-            f"{title_of(a)} is {kind_title(a.kind)} and {title_of(b)} {kind_title(b.kind)}: they have nothing in common "
+            f"{FoundRun.title_of(a)} is {kind_title(a.kind)} and {FoundRun.title_of(b)} {kind_title(b.kind)}: they have nothing in common "
             "to compare"
         )
     return kinds[0]
@@ -211,4 +209,4 @@ def with_reused(store: Store, run: RunRecord) -> RunRecord:
 def harmless_settings() -> set[str]:
     """Settings that control only concurrency, names and places, and change no result."""
     run = {name for name, what in DECIDES.items() if what in HARMLESS}
-    return run | {f"model.{name}" for name in changes_no_reply()}
+    return run | {f"model.{name}" for name in EndpointSettings.changing_no_reply()}

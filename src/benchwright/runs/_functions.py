@@ -221,9 +221,9 @@ def rescore(
 
 
 def _labels_of(store: Store, source: RunRecord) -> tuple[tuple[str | None, ...], ...]:
-    from benchwright.results import applicable
+    from benchwright.results import LabelList
 
-    found = applicable(store, source.id)
+    found = LabelList.applicable(store, source.id)
     if not found:
         raise UsageError(
             f"no label changes a score of run {source.id}. Label samples on their pages (benchwright show {source.id} --web, key l), "

@@ -31,7 +31,6 @@ from benchwright.results import (
     Policy,
     RunResult,
     Verdict,
-    filed,
     kind_of,
     portable_baseline,
     write_baseline,
@@ -245,7 +244,7 @@ def _filed(baseline: FoundRun) -> FoundRun:
     """The baseline with its settings in the form of run files, which contain no secrets and mean the same everywhere."""
     if kind_of(baseline.run).filed is None:
         return baseline
-    run = filed(baseline.run)
+    run = kind_of(baseline.run).as_filed(baseline.run)
     unneeded = {
         "target",
         *harmless_settings(),

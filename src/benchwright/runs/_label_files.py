@@ -30,9 +30,9 @@ from benchwright.core import (
 )
 from benchwright.datasets import open_dataset
 from benchwright.reports import write_rows
-from benchwright.results import sample_views
+from benchwright.results import StoreSamples
 from benchwright.runs._labels import as_labelled, as_text
-from benchwright.store import LABEL_KINDS, Label, RunRecord, Store, reply_id
+from benchwright.store import LABEL_KINDS, Label, RunRecord, Store
 
 FORMATS = ("csv", "xlsx", "jsonl")
 """What labels are written as, by the ending of the file."""
@@ -103,9 +103,9 @@ def _lines(store: Store, run: RunRecord) -> Iterator[list[Any]]:
     labels: dict[str, list[Label]] = {}
     for label in store.labels({row for *_, row in store.labelled(run.id)}):
         labels.setdefault(label.row, []).append(label)
-    for view in sample_views(store, run.id):
+    for view in StoreSamples.views(store, run.id):
         row = rows.get((view.sample_id, view.repeat), "")
-        reply = reply_id(view.response)
+        reply = Label.reply_id(view.response)
         given = [label for label in labels.get(row, ()) if label.applies_to(reply)]
         grade = (view.scores or {}).get("judge_grade")
         shown = [view.sample_id, view.repeat, view.prompt, view.response, view.target, view.outcome, grade]
@@ -218,8 +218,8 @@ class _LabelLines:
     def _reply(self, kind: str, index: int, repeat: int) -> str | None:
         if not LABEL_KINDS[kind].of_reply:
             return None
-        views = sample_views(self._store, self._run.id, index)
-        return next((reply_id(view.response) for view in views if view.repeat == repeat), None)
+        views = StoreSamples.views(self._store, self._run.id, index)
+        return next((Label.reply_id(view.response) for view in views if view.repeat == repeat), None)
 
     def recorded(self, file: str) -> LabelChanges:
         """Record what the lines say."""

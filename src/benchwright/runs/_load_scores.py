@@ -25,7 +25,6 @@ from benchwright.perf import (
     Grade,
     RequestRecord,
     StoreSink,
-    plain_scores,
     recorded_requests,
 )
 from benchwright.store import Store
@@ -109,7 +108,7 @@ async def _score_all(
             found = await worker.do(WorkItem(number, 0, rows[row]))
             del replies[number]
             if isinstance(found, SampleRecord):  # else a judge could no longer be called
-                scores, now = plain_scores(found.scores), time()
+                scores, now = Grade.plain(found.scores), time()
                 for each, stage in places:
                     grade = Grade(each, stage, found.outcome.value, scores, found.error)
                     thread.put(grade.step(now))

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import RunKind, UsageError, public_url
 from benchwright.endpoints import ModelSettings
-from benchwright.engine import choose_model, prepare
-from benchwright.perf import LoadWatcher, build_plan, check_files, check_schedule
+from benchwright.engine import ChosenModel, Prepared
+from benchwright.perf import LoadWatcher, RequestPlan, check_files, check_schedule
 from benchwright.runs._jobs import Job, perform_jobs, reporting
 from benchwright.runs._load_options import for_model, load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
@@ -29,7 +29,7 @@ def plan_loads(
     *,
     ask_server: bool = True,
 ) -> list[Plan]:
-    """The load tests of targets, one after the other. `ask_server` as for `choose_model`."""
+    """The load tests of targets, one after the other. `ask_server` as for `ChosenModel.of`."""
     several = len(targets) > 1
     load = load.over({} if config is None else config.perf)
     return [
@@ -50,7 +50,7 @@ def plan_load(
     effective = load_run_options(options.over(target.defaults), load)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    model = choose_model(effective, config, ask_server=ask_server)
+    model = ChosenModel.of(effective, config, ask_server=ask_server)
     return replace(
         plan_of(target, effective, model),
         load=load,
@@ -94,7 +94,7 @@ def build_load(plan: Plan) -> LoadWork:
     if not plan.route_given:
         settings = on_chat_route(plan.spec, settings)
     rows = rows_for_load(plan.spec, options, settings)
-    prepared = prepare(rows.spec, settings)
+    prepared = Prepared.of(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     if options.min_score is not None and not options.score:
@@ -118,7 +118,7 @@ def build_load(plan: Plan) -> LoadWork:
     levels = load.levels if load.search is None else (load.search.highest,)
     slots = [load.slots_of(level) for level in levels]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
-    requests = build_plan(
+    requests = RequestPlan.of(
         prepared.rows,
         wanted(load),
         cache_bust=load.cache_bust,

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, file_digest, written_as
+from benchwright.benchmarks import BenchmarkSpec, Watch, written_as
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
 from benchwright.core import (
     QUESTIONS,
@@ -27,9 +27,8 @@ from benchwright.engine import (
     Prepared,
     RunLife,
     RunSettings,
+    WorkItem,
     changed_manifest,
-    failed_score,
-    prepare,
 )
 from benchwright.runs._benchmark_work import BenchmarkWork
 from benchwright.runs._jobs import Job
@@ -64,9 +63,9 @@ def claimed(
         settings = given_later(settings, overrides or {})
         _refuse_other_variables(run, settings)
         with hub_commits(recorded_pins(run.manifest)):
-            prepared = prepare(benchmark_again(settings, target), settings)
+            prepared = Prepared.of(benchmark_again(settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
-        failed = sum(failed_score(output) for *_, output in store.scored(run.id)) if retry_failed else 0
+        failed = sum(WorkItem.failed(output) for *_, output in store.scored(run.id)) if retry_failed else 0
         store.update_run(run.id, settings=settings.to_json())
         run = _change_recorded(store, run, prepared, failed)
     work = BenchmarkWork(prepared, resuming=True, retry_failed=failed > 0)
@@ -162,7 +161,7 @@ def _changed_reads(before: JsonObject, spec: BenchmarkSpec) -> list[str]:
     if spec.source is None or not isinstance(read, dict):
         return []
     top = spec.source.resolve().parent
-    return sorted(name for name, digest in read.items() if file_digest(top / name) != digest)
+    return sorted(name for name, digest in read.items() if Watch.digest(top / name) != digest)
 
 
 def _part(manifest: JsonObject, part: str, what: str) -> object:

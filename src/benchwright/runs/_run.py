@@ -28,17 +28,14 @@ from benchwright.core import (
     open_artifacts,
 )
 from benchwright.datasets import hub_commits
-from benchwright.endpoints import DEFAULT_RETRIES
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine import (
     DECIDES,
     Budget,
     ChosenModel,
     Prepared,
     RunSettings,
-    choose_model,
-    prepare,
     row_settings,
-    scripted_model,
     start_problems,
 )
 from benchwright.reports import check_report
@@ -130,7 +127,7 @@ def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
             prepared = None if known is None else known.like(plan.settings)
             if prepared is None:
                 with hub_commits(plan.commits):
-                    prepared = prepare(plan.spec, plan.settings)
+                    prepared = Prepared.of(plan.spec, plan.settings)
             last[id(plan.spec)] = prepared
             ready.append(prepared)
         except BenchwrightError as error:
@@ -224,7 +221,7 @@ def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str
 def judge_retries(chosen: int | None) -> int | None:
     """The further attempts of judges without a number of their own: those that the user chose for the run. The default, which
     records of runs hold too, is not a choice."""
-    return None if chosen == DEFAULT_RETRIES else chosen
+    return None if chosen == EndpointSettings.usual_retries else chosen
 
 
 def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
@@ -282,7 +279,7 @@ def planned(
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    model = scripted_model(effective) if scripted else choose_model(effective, config)
+    model = ChosenModel.scripted(effective) if scripted else ChosenModel.of(effective, config)
     plan = plan_of(target, effective, model, label)
     # A run configuration explains all options that its user gave; the program adds others.
     layers = (target.origins or given_in(options), brought_by(target, config))
@@ -313,10 +310,10 @@ def checked_trackers(names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Load the named trackers with their libraries, so that a missing one is refused before anything is sent."""
     if not names:
         return None
-    from benchwright.reports import find_tracker
+    from benchwright.reports import Tracking
 
     for name in names:
-        find_tracker(name)
+        Tracking.find(name)
     return tuple(names)
 
 
@@ -347,13 +344,13 @@ def check_targets(
     targets: Sequence[Target], options: RunOptions, config: ConfigFile | None
 ) -> list[CheckReport]:
     """One report per benchmark. The options of the model are checked too, without calling it."""
-    from benchwright.benchmarks import check_benchmark
+    from benchwright.benchmarks import CheckReport
 
     reports = []
     for found in targets:
         effective = options.over(found.defaults)
-        settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
-        report = check_benchmark(found.spec, row_settings(found.spec, settings))
+        settings = run_settings(found, effective, ChosenModel.of(effective, config, ask_server=False))
+        report = CheckReport.of(found.spec, row_settings(found.spec, settings))
         samples, unsendable = samples_as_sent(report.samples, settings)
         report = with_problems(report, [*start_problems(found.spec, settings), *unsendable])
         report = replace(with_steps(report, settings), samples=samples)

@@ -110,6 +110,21 @@ class ConfiguredRun(Struct, frozen=True):
         framework = spec.eval_type.partition(".")[0]
         return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
 
+    @staticmethod
+    def run_all(
+        runs: Sequence[ConfiguredRun],
+        *,
+        at_once: int = 1,
+        watcher: Watcher | None = None,
+        finished: Callable[[Ended], None] | None = None,
+    ) -> list[Ended]:
+        """Run all configurations, up to `at_once` at a time. A failed one does not stop the others.
+
+        A process has one environment, so configurations with different variables never run at the same time.
+        """
+        with Session(runs[0].options.workspace, runs[0].options.store) as session:
+            return run_tasks(session, runs, at_once=at_once, watcher=watcher, finished=finished)
+
 
 def _configured(config: RunConfig) -> ConfiguredRun:
     cwd = Path.cwd()
@@ -138,21 +153,6 @@ def _configured(config: RunConfig) -> ConfiguredRun:
     if share is not None:
         options = replace(options, limit=_limit(share, found, options, file))
     return ConfiguredRun(config, target, found, options, tuple(_task(found[0], file)))
-
-
-def run_configured(
-    runs: Sequence[ConfiguredRun],
-    *,
-    at_once: int = 1,
-    watcher: Watcher | None = None,
-    finished: Callable[[Ended], None] | None = None,
-) -> list[Ended]:
-    """Run all configurations, up to `at_once` at a time. A failed one does not stop the others.
-
-    A process has one environment, so configurations with different variables never run at the same time.
-    """
-    with Session(runs[0].options.workspace, runs[0].options.store) as session:
-        return run_tasks(session, runs, at_once=at_once, watcher=watcher, finished=finished)
 
 
 def _resolved(

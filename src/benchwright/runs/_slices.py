@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from benchwright.core import NotFoundError
-from benchwright.results import RunResult, Slices, run_slices
+from benchwright.results import RunResult, Slices
 from benchwright.runs._result import called, recorded
 from benchwright.runs._session import Session
 
@@ -25,4 +25,4 @@ def slices(
         store = session.recorded()
         if store is None:
             raise NotFoundError(f"no run {called(run)!r}: there are no runs here yet. See: benchwright list")
-        return run_slices(store, recorded(store, run), by, metric)
+        return Slices.of(store, recorded(store, run), by, metric)

@@ -23,8 +23,8 @@ from benchwright.core import (
 )
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import Endpoint, open_endpoint
-from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem, prepare
-from benchwright.results import views_of
+from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem
+from benchwright.results import StoreSamples
 from benchwright.runs._resume import benchmark_again, refuse_adopted
 from benchwright.store import RunRecord, SampleSteps, Store, Trial, verdict_of
 
@@ -54,7 +54,7 @@ def ask_again(store: Store, run: RunRecord, sample: tuple[int, int], body: str, 
     if not settings.endpoint.reusable:
         raise UsageError(f"the model of run {run.id} was a script of the process that ran it, which is gone")
     with hub_commits(recorded_pins(run.manifest)):
-        prepared = prepare(benchmark_again(settings, None), settings)
+        prepared = Prepared.of(benchmark_again(settings, None), settings)
     started = time.time()
     record, reply = asyncio.run(_asked(prepared, steps, changed))
     return store.add_trial(
@@ -143,7 +143,7 @@ def _content(
         record.sample_id, record.repeat, record.row, record.score_text(), encode_json(body),
         record.calls[0].output if record.calls else None,
     )  # fmt: skip
-    (view,) = views_of([steps])
+    (view,) = StoreSamples.views_of([steps])
     usage = None if reply is None else reply.usage
     price = prepared.prices.model
     spent = (

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from benchwright.core import Registry, UsageError, check_function, suggest
+from benchwright.core import Registry, UsageError, suggest
 from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._qa import METRIC_ALIASES, QA_METRICS, qa_answers, spelled
 from benchwright.scorers._scorer import NAMED_SCORERS, Scorer
@@ -60,7 +60,7 @@ SCORERS = _built_in()
 """Every built-in name. Commands, files and the manual's tests take the names from here."""
 
 SCORER_PLUGINS: Registry[Scorer] = Registry(
-    "scorers", lambda value: check_function(value, 1), built_in=lambda: tuple(SCORERS)
+    "scorers", lambda value: Registry.check_function(value, 1), built_in=lambda: tuple(SCORERS)
 )
 """Scorers of installed packages by name."""
 

@@ -11,7 +11,6 @@ from benchwright.results import (
     History,
     Slices,
     run_distributions,
-    run_slices,
     suite_document,
 )
 from benchwright.server._guard import Refusal
@@ -29,7 +28,7 @@ async def get_slices(state: ServerState, call: RestCall) -> Slices:
         raise Refusal(422, "invalid", "by is missing", "name a column of the data: ?by=topic")
 
     return await _of_samples(
-        state, call, ("slices", by, metric), lambda store, run: run_slices(store, run, by, metric)
+        state, call, ("slices", by, metric), lambda store, run: Slices.of(store, run, by, metric)
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from itertools import islice
 
 from benchwright.core import JsonObject
-from benchwright.results import label_json, new_label, trial_json
+from benchwright.results import LabelList
 from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
@@ -21,9 +21,9 @@ async def add_label(state: ServerState, call: RestCall) -> JsonObject:
 
     def act(store: Store) -> JsonObject:
         store.run(call.run_id)
-        label = new_label(store, call.run_id, row, repeat, kind=body.kind, value=body.value, who=call.who)
+        label = LabelList.new(store, call.run_id, row, repeat, kind=body.kind, value=body.value, who=call.who)
         kept = store.add_label(label)
-        return label_json(kept, kept.reply)
+        return kept.to_json(kept.reply)
 
     return await state.read(act)
 
@@ -58,7 +58,7 @@ async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
         )
         page = list(islice((each for each in found if _has(each, wanted)), limit + 1))
         return bodies.LabelPage(
-            [label_json(each, each.reply) for each in page[:limit]],
+            [each.to_json(each.reply) for each in page[:limit]],
             page[limit - 1].id if len(page) > limit else None,
         )
 
@@ -87,7 +87,7 @@ async def ask_again(state: ServerState, call: RestCall) -> JsonObject:
 
     def act() -> JsonObject:
         with open_store(state.store.workspace) as store:
-            return trial_json(acts.ask_again(store, store.run(call.run_id), sample, body.body, call.who))
+            return acts.ask_again(store, store.run(call.run_id), sample, body.body, call.who).to_json()
 
     return await asyncio.to_thread(act)  # not in the thread of reads, which would wait for the model
 

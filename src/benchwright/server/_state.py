@@ -21,17 +21,7 @@ from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
 from benchwright.server._handed import Handed
 from benchwright.server._keys import Keys
-from benchwright.store import (
-    DEAD_AFTER_S,
-    Lease,
-    Owner,
-    RunRecord,
-    Store,
-    Trial,
-    WorkflowWriter,
-    Workspace,
-    open_store,
-)
+from benchwright.store import Lease, Owner, RunRecord, Store, Trial, WorkflowWriter, Workspace, open_store
 from benchwright.workflows import claimed_workflow
 
 T = TypeVar("T")
@@ -76,7 +66,7 @@ class Clients:
     def _alive(self, process: Owner, seen: float) -> bool:
         if process.host == socket.gethostname():
             return process.alive(None)
-        return self._now() - seen < DEAD_AFTER_S  # perhaps in another container
+        return self._now() - seen < Owner.dead_after_s  # perhaps in another container
 
 
 class OpenDataset:

@@ -14,7 +14,6 @@ from benchwright.stats._corrected import (
 )
 from benchwright.stats._groups import (
     RowSums as RowSums,
-    compare_groups as compare_groups,
 )
 from benchwright.stats._intervals import (
     FEWEST as FEWEST,
@@ -26,7 +25,6 @@ from benchwright.stats._limits import (
 )
 from benchwright.stats._paired import (
     PairedResult as PairedResult,
-    compare_pairs as compare_pairs,
     same_score as same_score,
     without_noise as without_noise,
 )

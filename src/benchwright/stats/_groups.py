@@ -112,26 +112,25 @@ class RowSums(Struct):
         squares = self.squares - 2 * mean * self.products + mean * mean * self.sizes
         return max(0.0, squares) * self.rows / (self.rows - 1) / self.values**2
 
+    def compared_with(self, others: RowSums) -> tuple[float | None, GroupTest]:
+        """The two-sided p-value of a difference between the means of two groups of rows, and its test. None if it cannot be tested:
+        a side has no rows, or too few to show their spread, or all values of both are equal to each other.
 
-def compare_groups(group: RowSums, others: RowSums) -> tuple[float | None, GroupTest]:
-    """The two-sided p-value of a difference between the means of two groups of rows, and its test. None if it cannot be tested:
-    a side has no rows, or too few to show their spread, or all values of both are equal to each other.
-
-    >>> found, test = compare_groups(RowSums(rows=4, values=4, ones=1, zeros=3), RowSums(rows=4, values=4, ones=4))
-    >>> round(found, 4), test
-    (0.1429, 'fisher')
-    """
-    if group.right_or_wrong and others.right_or_wrong:
-        if not group.rows or not others.rows:
-            return None, "fisher"
-        return fisher_exact(group.ones, group.zeros, others.ones, others.zeros), "fisher"
-    if min(group.rows, others.rows) < FEWEST:
-        return None, "welch"
-    one, other = group.variance, others.variance
-    if not one + other:
-        return None, "welch"
-    degrees = (one + other) ** 2 / (one**2 / (group.rows - 1) + other**2 / (others.rows - 1))
-    return student_two_sided((group.mean - others.mean) / sqrt(one + other), degrees), "welch"
+        >>> found, test = RowSums(rows=4, values=4, ones=1, zeros=3).compared_with(RowSums(rows=4, values=4, ones=4))
+        >>> round(found, 4), test
+        (0.1429, 'fisher')
+        """
+        if self.right_or_wrong and others.right_or_wrong:
+            if not self.rows or not others.rows:
+                return None, "fisher"
+            return fisher_exact(self.ones, self.zeros, others.ones, others.zeros), "fisher"
+        if min(self.rows, others.rows) < FEWEST:
+            return None, "welch"
+        one, other = self.variance, others.variance
+        if not one + other:
+            return None, "welch"
+        degrees = (one + other) ** 2 / (one**2 / (self.rows - 1) + other**2 / (others.rows - 1))
+        return student_two_sided((self.mean - others.mean) / sqrt(one + other), degrees), "welch"
 
 
 def _few(means: Iterable[float | Fraction]) -> dict[float | Fraction, int] | None:

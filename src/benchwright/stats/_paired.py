@@ -83,58 +83,60 @@ class PairedResult(Struct, frozen=True):
         """The same result for a metric where less is better: a sample is won where b is lower."""
         return replace(self, wins=self.losses, losses=self.wins)
 
+    @classmethod
+    def of(
+        cls, a: Sequence[float], b: Sequence[float], *, share: bool = True, tolerance: float = 0.0
+    ) -> PairedResult:
+        """Compare two measurements of the same samples, in the same order. `share`: values seen between 0 and 1 cannot lie
+        outside that range; False for latencies, for example. `tolerance`: pairs that differ by no more than this are ties.
 
-def compare_pairs(
-    a: Sequence[float], b: Sequence[float], *, share: bool = True, tolerance: float = 0.0
-) -> PairedResult:
-    """Compare two measurements of the same samples, in the same order. `share`: values seen between 0 and 1 cannot lie
-    outside that range; False for latencies, for example. `tolerance`: pairs that differ by no more than this are ties.
+        Values that differ only by the rounding of floating-point numbers are equal: to ten digits, or to 13 digits of the
+        largest value.
 
-    Values that differ only by the rounding of floating-point numbers are equal: to ten digits, or to 13 digits of the
-    largest value.
+        >>> result = PairedResult.of([0, 0, 0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0])
+        >>> result.wins, result.losses, result.test, result.p_value
+        (6, 0, 'mcnemar', 0.03125)
 
-    >>> result = compare_pairs([0, 0, 0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0])
-    >>> result.wins, result.losses, result.test, result.p_value
-    (6, 0, 'mcnemar', 0.03125)
-
-    Raises ValueError if the sides differ in length or there are no pairs.
-    """
-    if len(a) != len(b):
-        raise ValueError(f"paired values of different length: {len(a)} and {len(b)}")
-    if not a:
-        raise ValueError("no pairs to compare")
-    n = len(a)
-    binary = {*a, *b} <= {0, 1}
-    differences = without_noise(a, b)
-    if binary:
-        wins, losses = differences.count(1.0), differences.count(-1.0)
-        if tolerance >= 1:
-            wins = losses = 0
-        p_value, leaning = mcnemar_exact(wins, losses), _sign(wins - losses)
-    else:
-        allowed = tolerance * (1 + _SAME_DIGITS)
-        tested = [(d, e) for d, e in zip(differences, _noise(a, b), strict=True) if d and abs(d) > allowed]
-        wins = sum(d > 0 for d, _ in tested)
-        losses = len(tested) - wins
-        p_value, leaning = _signed_ranks(tested)
-    bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
-    mean_a, mean_b = fsum(a) / n, fsum(b) / n
-    low, high, how = difference_interval(differences, (mean_a, mean_b), binary=binary, bounded=bounded)
-    return PairedResult(
-        pairs=n,
-        mean_a=mean_a,
-        mean_b=mean_b,
-        difference=fsum(differences) / n,
-        ci_low=low,
-        ci_high=high,
-        interval=how,
-        p_value=p_value,
-        test="mcnemar" if binary else "wilcoxon",
-        wins=wins,
-        losses=losses,
-        ties=n - wins - losses,
-        leaning=leaning,
-    )
+        Raises ValueError if the sides differ in length or there are no pairs.
+        """
+        if len(a) != len(b):
+            raise ValueError(f"paired values of different length: {len(a)} and {len(b)}")
+        if not a:
+            raise ValueError("no pairs to compare")
+        n = len(a)
+        binary = {*a, *b} <= {0, 1}
+        differences = without_noise(a, b)
+        if binary:
+            wins, losses = differences.count(1.0), differences.count(-1.0)
+            if tolerance >= 1:
+                wins = losses = 0
+            p_value, leaning = mcnemar_exact(wins, losses), _sign(wins - losses)
+        else:
+            allowed = tolerance * (1 + _SAME_DIGITS)
+            tested = [
+                (d, e) for d, e in zip(differences, _noise(a, b), strict=True) if d and abs(d) > allowed
+            ]
+            wins = sum(d > 0 for d, _ in tested)
+            losses = len(tested) - wins
+            p_value, leaning = _signed_ranks(tested)
+        bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
+        mean_a, mean_b = fsum(a) / n, fsum(b) / n
+        low, high, how = difference_interval(differences, (mean_a, mean_b), binary=binary, bounded=bounded)
+        return cls(
+            pairs=n,
+            mean_a=mean_a,
+            mean_b=mean_b,
+            difference=fsum(differences) / n,
+            ci_low=low,
+            ci_high=high,
+            interval=how,
+            p_value=p_value,
+            test="mcnemar" if binary else "wilcoxon",
+            wins=wins,
+            losses=losses,
+            ties=n - wins - losses,
+            leaning=leaning,
+        )
 
 
 def same_score(a: float, b: float, tolerance: float = 0.0) -> bool:

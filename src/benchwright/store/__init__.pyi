@@ -15,11 +15,9 @@ from benchwright.store._labels import (
     LABEL_KINDS as LABEL_KINDS,
     Label as Label,
     Trial as Trial,
-    reply_id as reply_id,
     user_name as user_name,
 )
 from benchwright.store._owner import (
-    DEAD_AFTER_S as DEAD_AFTER_S,
     HEARTBEAT_S as HEARTBEAT_S,
     Lease as Lease,
     Owner as Owner,
@@ -36,7 +34,6 @@ from benchwright.store._records import (
     RunRecord as RunRecord,
     SampleSteps as SampleSteps,
     StoreError as StoreError,
-    damage_of as damage_of,
 )
 from benchwright.store._sample_filters import (
     FoundText as FoundText,
@@ -58,4 +55,4 @@ from benchwright.store._workflow_records import (
     StepRequest as StepRequest,
     WorkflowStep as WorkflowStep,
 )
-from benchwright.store._workspace import STATE_FOLDER as STATE_FOLDER, Workspace as Workspace
+from benchwright.store._workspace import Workspace as Workspace

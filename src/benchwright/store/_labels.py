@@ -7,8 +7,9 @@ wrong grade, also names the reply: it changes no number of another one.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from benchwright.core import JsonObject, UsageError, row_hash, suggest
+from benchwright.core import JsonObject, UsageError, rfc3339, row_hash, suggest
 
 
 class LabelKind(Struct, frozen=True):
@@ -102,6 +103,26 @@ class Label(Struct, frozen=True, kw_only=True):
         """Whether it is about the row, or about this reply."""
         return self.reply is None or self.reply == reply
 
+    @staticmethod
+    def reply_id(response: str | None) -> str | None:
+        """Identifies a reply by its text.
+
+        >>> Label.reply_id("4") == Label.reply_id("4"), Label.reply_id("4") == Label.reply_id("5"), Label.reply_id(None)
+        (True, False, None)
+        """
+        return None if response is None else row_hash(response.encode("utf-8", "replace")).hex()
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return LABEL_KINDS[self.kind].words if self.kind in LABEL_KINDS else self.kind
+
+    def to_json(self, reply: str | None = None) -> JsonObject:
+        """The label for REST and pages; `applies` says whether it is about the row, or about this reply."""
+        found = asdict(self)
+        created = found.pop("created_at")
+        return {**found, "words": self.words, "at": rfc3339(created), "applies": self.applies_to(reply)}
+
 
 class Trial(Struct, frozen=True, kw_only=True):
     """A sample that somebody sent again, changed or not. It is no part of its run."""
@@ -120,6 +141,10 @@ class Trial(Struct, frozen=True, kw_only=True):
     id: int = 0
     """Its number in the store."""
 
+    def to_json(self) -> JsonObject:
+        """The trial for REST and pages: its number, who and when, and what came of it."""
+        return {"id": self.id, "who": self.who, "at": rfc3339(self.created_at), **self.content}
+
 
 def user_name() -> str:
     """Who uses this process, for labels; `me` if the system has no name for the user."""
@@ -129,12 +154,3 @@ def user_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "me"
-
-
-def reply_id(response: str | None) -> str | None:
-    """Identifies a reply by its text.
-
-    >>> reply_id("4") == reply_id("4"), reply_id("4") == reply_id("5"), reply_id(None)
-    (True, False, None)
-    """
-    return None if response is None else row_hash(response.encode("utf-8", "replace")).hex()

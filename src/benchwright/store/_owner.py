@@ -7,6 +7,7 @@ import socket
 import time
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 import orjson
 from msgspec import Struct
@@ -15,8 +16,6 @@ from benchwright.core import RunOwnedError
 
 HEARTBEAT_S = 2.0
 """Seconds between two heartbeats of an owner."""
-DEAD_AFTER_S = 60.0
-"""Silence after which an owner on another host counts as dead."""
 
 
 class Lease(Struct, frozen=True):
@@ -30,6 +29,9 @@ class Lease(Struct, frozen=True):
 
 class Owner(Struct, frozen=True):
     """One process."""
+
+    dead_after_s: ClassVar[float] = 60.0
+    """Silence after which an owner on another host counts as dead."""
 
     host: str
     """Host name."""
@@ -65,7 +67,7 @@ class Owner(Struct, frozen=True):
         if self.host == socket.gethostname():
             own = self.pid == os.getpid()
             return self.started == (_own_start if own else _process_started)(self.pid)
-        return heartbeat is not None and time.time() - heartbeat < DEAD_AFTER_S
+        return heartbeat is not None and time.time() - heartbeat < Owner.dead_after_s
 
 
 _BEGAN: dict[tuple[str, int], tuple[float, float]] = {}

@@ -181,13 +181,12 @@ class RunRecord(Struct, frozen=True):
         note: Any = (self.summary or {})["notes"][-1]  # type: ignore[index]
         return str(note["text"] if isinstance(note, dict) else note)
 
-
-def damage_of(run: RunRecord, told: str) -> str:
-    """What cannot be read of a run, and what helps, after the number of the run."""
-    return (
-        f"cannot be read ({told}). Its files, if any, are in {run.folder}. Another version of benchwright may read it; "
-        f"if none does, delete it: benchwright rm {run.id}"
-    )
+    def damaged(self, told: str) -> str:
+        """What cannot be read of a self, and what helps, after the number of the self."""
+        return (
+            f"cannot be read ({told}). Its files, if any, are in {self.folder}. Another version of benchwright may read it; "
+            f"if none does, delete it: benchwright rm {self.id}"
+        )
 
 
 class RecordedStep(NamedTuple):

@@ -21,11 +21,8 @@ from benchwright.core import (
     safe_name,
 )
 
-STATE_FOLDER = ".benchwright"
 SQLITE_URL = "sqlite:///"
 """The prefix of the URL of an SQLite file; the path follows unchanged."""
-_ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
-"""The files that make a folder a workspace: records, or a configuration, next to which records are stored."""
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = {
@@ -37,6 +34,8 @@ _NETWORK = {
 class Workspace(HidesFields, Struct, frozen=True):
     """A folder whose `.benchwright/` contains the database and the run folders."""
 
+    folder_name: ClassVar[str] = ".benchwright"
+
     hidden: ClassVar[tuple[str, ...]] = ("url",)  # it may contain a password
 
     root: Path
@@ -47,7 +46,7 @@ class Workspace(HidesFields, Struct, frozen=True):
     @property
     def state(self) -> Path:
         """The state folder."""
-        return self.root / STATE_FOLDER
+        return self.root / Workspace.folder_name
 
     @property
     def store_url(self) -> str:
@@ -144,13 +143,14 @@ def nearest_workspace(start: Path, explicit: Path | None = None, *, to_read: boo
         if to_read and not found.root.is_dir():
             wrong = "is not a folder" if found.root.exists() else "is not there"
             raise NotFoundError(
-                f"the workspace {explicit} {wrong}. Name the folder that contains {STATE_FOLDER}/ with --workspace, or name "
+                f"the workspace {explicit} {wrong}. Name the folder that contains {Workspace.folder_name}/ with --workspace, or name "
                 "none to take the nearest one upwards from here"
             )
         return found
     for folder in own_ancestors(start):
-        for name in _ANCHORS:
-            if (folder / name).exists() or (name == STATE_FOLDER and (folder / name).is_symlink()):
+        # Records make a folder a workspace, or a configuration, next to which records are stored.
+        for name in (Workspace.folder_name, "benchwright.toml", ".benchwright.toml"):
+            if (folder / name).exists() or (name == Workspace.folder_name and (folder / name).is_symlink()):
                 refuse_foreign(folder / name, "workspace", start)
                 return _usable(folder)
     return Workspace(start.resolve())

@@ -18,7 +18,7 @@ from benchwright.endpoints import (
     captured_bodies,
     open_endpoint,
 )
-from benchwright.engine import choose_model
+from benchwright.engine import ChosenModel
 from benchwright.workflows._context import WorkflowContext, current_context
 from benchwright.workflows._llm_tools import LLMTool, LLMToolCall, tool_calls_of, tools_of_request
 from benchwright.workflows._recorder import MissingKeyError, WorkflowError
@@ -173,7 +173,7 @@ def _model(
             f"provider {provider!r} is not known.{suggest(provider, known)} Known: {', '.join(known)}. "
             "For any server that speaks OpenAI's interface: provider 'openai' with base_url"
         )
-    chosen = choose_model(RunOptions(model=provider, api_key_name=api_key_name), config)
+    chosen = ChosenModel.of(RunOptions(model=provider, api_key_name=api_key_name), config)
     if chosen.pipeline is not None and chosen.pipeline.changing:
         raise UsageError(
             f"call_llm: [models.{provider}] has a pipeline that changes requests or replies, which calls of workflows do not "

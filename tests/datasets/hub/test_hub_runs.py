@@ -11,7 +11,7 @@ from hub_content import jsonl
 from hub_server import LoopbackHub
 
 from benchwright import ScriptedEndpoint
-from benchwright.benchmarks import check_benchmark, load_benchmarks
+from benchwright.benchmarks import CheckReport, load_benchmarks
 from benchwright.datasets import hub_commits, open_dataset, recorded_pins
 from benchwright.runs import resume, run
 
@@ -93,7 +93,7 @@ def test_a_resumed_run_reads_the_commit_it_started_with(hub: LoopbackHub, bench:
 def test_check_reads_the_hub_and_says_which_split_it_chose(hub: LoopbackHub, bench: Path) -> None:
     bench.write_text(BENCH.replace("?split=test", ""))
     (spec,) = load_benchmarks(str(bench), cwd=bench.parent)
-    report = check_benchmark(spec)
+    report = CheckReport.of(spec)
     assert any(
         "split 'test' was chosen: 'test' comes first in test" in warning for warning in report.warnings
     )

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 
 from benchwright.benchmarks._prompts import Prompt
-from benchwright.benchmarks._tool_tasks import (
-    MAX_STEPS,
-    ToolTask,
-    ToolTurn,
-    function_document,
-    is_tool,
-    sent_name,
-)
+from benchwright.benchmarks._tool_tasks import ToolTask, ToolTurn, function_document, is_tool, sent_name
 from benchwright.core import JsonObject, JsonValue, encode_json
 
 if TYPE_CHECKING:
@@ -109,7 +102,7 @@ class ToolDialogue:
         self.messages.append(self._said(reply, calls))
         if not calls or self._environment is None:
             return False
-        if len(self.steps[-1]) > MAX_STEPS:
+        if len(self.steps[-1]) > ToolTask.max_steps:
             self.stopped = True
             return False
         results = [await self._result(call, in_thread) for call in calls]

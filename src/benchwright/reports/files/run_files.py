@@ -19,7 +19,6 @@ from benchwright.core import (
     RunFile,
     RunSummary,
     UsageError,
-    check_function,
     exact_json,
     known_secrets,
     open_artifacts,
@@ -40,7 +39,7 @@ from benchwright.results import (
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
 """Writes a report. Takes a run, as `show --json` prints it, and the folder of its files."""
 
-REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check_function(value, 2))
+REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: Registry.check_function(value, 2))
 """Report writers of installed packages by name."""
 
 EVAL_REPORT = "run_eval"

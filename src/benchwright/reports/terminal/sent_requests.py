@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchwright.core import printable
 from benchwright.perf import METRICS, RequestRecord
 from benchwright.reports.blocks import Block, Heading, Sections, Table, line
-from benchwright.results import RequestList, kept_reply, short
+from benchwright.results import RequestList, short
 
 _SHORT_LIST = 8
 """The most events of a stream that are shown for one request; `--json` has all."""
@@ -51,7 +51,7 @@ def _request_cells(record: RequestRecord) -> list[str]:
 
 
 def _reply_text(record: RequestRecord) -> str:
-    reply = kept_reply(record)
+    reply = RequestList.reply_of(record)
     words = "–" if reply is None else printable(" ".join(reply.text.split()))
     return words if len(words) <= _REPLY_WIDTH else words[: _REPLY_WIDTH - 1] + "…"
 
@@ -67,7 +67,7 @@ def _in_full(record: RequestRecord, view: RequestList) -> list[Block]:
     sections = Sections(title, "bold green" if record.ok else "bold red")
     sections.add("prompt", _prompt(record, view))
     sections.add("sent", _sending(record))
-    reply = kept_reply(record)
+    reply = RequestList.reply_of(record)
     if reply is not None:
         sections.add("reasoning", reply.reasoning, "dim")
         sections.add("reply", reply.text or ("(empty)" if not reply.tool_calls else None))

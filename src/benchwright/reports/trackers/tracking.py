@@ -57,27 +57,11 @@ TRACKER_PLUGINS: Registry[MakeTracker] = Registry("trackers", _check, built_in=l
 """Trackers of installed packages by name."""
 
 
-def find_tracker(name: str) -> MakeTracker:
-    """The factory of the tracker with this name. Raises UsageError, with similar names, if there is none or its library is
-    missing."""
-    place = BUILT_IN.get(name)
-    if place is not None:
-        if find_spec(name) is None:
-            raise UsageError(f"--tracker {name} needs the package {name}: pip install 'benchwright[{name}]'")
-        module, _, attribute = place.partition(":")
-        return _check(getattr(import_module(module), attribute))
-    found = TRACKER_PLUGINS.find(name)
-    if found is None:
-        known = [*BUILT_IN, *TRACKER_PLUGINS.names()]
-        raise UsageError(f"no tracker named {name!r}.{suggest(name, known)} Known: {', '.join(known)}")
-    return found
-
-
 class Tracking:
     """The trackers of one run. A tracker that fails gets nothing more and does not affect the run."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._trackers = {name: find_tracker(name)() for name in names}
+        self._trackers = {name: Tracking.find(name)() for name in names}
         self._waiting: SimpleQueue[tuple[str, JsonObject] | None] = SimpleQueue()
         # A daemon thread, so that a hanging tracker does not keep the process alive.
         self._thread = Thread(target=self._report_all, name="benchwright-tracker", daemon=True)
@@ -130,6 +114,24 @@ class Tracking:
             except (Exception, SystemExit) as error:  # a foreign library may raise anything
                 self._trackers.pop(name, None)
                 self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
+
+    @staticmethod
+    def find(name: str) -> MakeTracker:
+        """The factory of the tracker with this name. Raises UsageError, with similar names, if there is none or its library is
+        missing."""
+        place = BUILT_IN.get(name)
+        if place is not None:
+            if find_spec(name) is None:
+                raise UsageError(
+                    f"--tracker {name} needs the package {name}: pip install 'benchwright[{name}]'"
+                )
+            module, _, attribute = place.partition(":")
+            return _check(getattr(import_module(module), attribute))
+        found = TRACKER_PLUGINS.find(name)
+        if found is None:
+            known = [*BUILT_IN, *TRACKER_PLUGINS.names()]
+            raise UsageError(f"no tracker named {name!r}.{suggest(name, known)} Known: {', '.join(known)}")
+        return found
 
 
 def identity_of(run: JsonObject) -> str:

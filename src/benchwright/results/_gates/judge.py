@@ -23,7 +23,7 @@ from benchwright.perf import LoadSummary, Requests
 from benchwright.results._benchmarks import benchmark_details, benchmark_view
 from benchwright.results._comparing import differ_in_prompt_only, disagreements, setting_differences
 from benchwright.results._figures import GradedNote, graded_notes, gravest_first, result_sentence
-from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._found_runs import FoundRun
 from benchwright.results._gates.claims import BenchmarkRun, claims_about
 from benchwright.results._gates.decide import Claim, decide
 from benchwright.results._gates.evidence import Evidence, commonest_failure, gather
@@ -146,7 +146,7 @@ def _verdict(
     rows = (*first, *decided)
     return Verdict(
         verdict=overall(rows),
-        run=title_of(run),
+        run=FoundRun.title_of(run),
         run_id=run.id,
         name=run.name,
         baseline=None if baseline is None else baseline.title,

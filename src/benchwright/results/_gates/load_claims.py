@@ -13,8 +13,8 @@ from benchwright.perf import (
     Difference,
     LoadSummary,
     Requests,
+    StageComparison,
     StageSummary,
-    compare_stages,
     fewest_for,
     interval_at,
     latencies_of,
@@ -203,7 +203,7 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         yield impossible(rule, rule.metric, "the baseline has no level in common with the test")
     for a, b in levels:
         subject = rule.metric if len(matched) == 1 else f"{rule.metric} at {b.label}"
-        compared = compare_stages(
+        compared = StageComparison.of(
             run.requests_before, run.requests, a, b, () if statistic == "value" else (statistic,)
         )
         found = [each for each in compared.differences if (each.name, each.statistic) == (name, statistic)]

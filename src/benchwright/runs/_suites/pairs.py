@@ -22,7 +22,7 @@ from benchwright.core import (
     canonical_json,
 )
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import choose_model, scripted_model
+from benchwright.engine import ChosenModel
 from benchwright.results import Pair
 from benchwright.runs._origins import brought_by, given_in, with_origins
 from benchwright.runs._questions import ONLY_MCQ, QUESTION_SETTINGS, question_options, refuse_idle
@@ -71,7 +71,7 @@ def plan_pairs(
     """Plan every pair without sending anything. Raises if a pair cannot run.
 
     `options` override the suite's settings for all pairs. A model named in them replaces the suite's models; so does
-    an address, unless the suite's models were chosen together with it. `ask_server` as for `choose_model`.
+    an address, unless the suite's models were chosen together with it. `ask_server` as for `ChosenModel.of`.
     """
     if not suite.datasets:
         raise ConfigError(f'{suite.path} has no datasets. Add one: datasets = [{{path = "questions.csv"}}]')
@@ -293,7 +293,9 @@ def _plan(
     effective = options.over(layers)
     try:
         chosen = (
-            scripted_model(effective) if scripted else choose_model(effective, config, ask_server=ask_server)
+            ChosenModel.scripted(effective)
+            if scripted
+            else ChosenModel.of(effective, config, ask_server=ask_server)
         )
     except BenchwrightError as error:
         raise type(error)(str(error) if model is None else f"{model.where}: {error}") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import AskableRows, CheckReport, SamplePrompt, check_rows
+from benchwright.benchmarks import AskableRows, CheckReport, SamplePrompt
 from benchwright.config import (
     BODY_SETTINGS,
     ConfigFile,
@@ -316,7 +316,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         # All models share one loaded benchmark, so its identity is part of the key, as for shared rows.
         key = canonical_json([id(spec), of_rows.model_type, settings.rows_and_prompts()])
         if key not in reports:
-            reports[key] = check_rows(spec, of_rows)
+            reports[key] = CheckReport.with_rows(spec, of_rows)
         found, rows = reports[key]
         shown = () if rows is None else SamplePrompt.first_of(rows.but(generation=of_rows.generation))
         samples, unsendable = samples_as_sent(shown, settings)
@@ -336,7 +336,7 @@ def plan_pair_loads(
     *,
     ask_server: bool = True,
 ) -> list[Plan]:
-    """The load tests of every model with every dataset. `ask_server` as for `choose_model`."""
+    """The load tests of every model with every dataset. `ask_server` as for `ChosenModel.of`."""
     from benchwright.runs._perf import load_run_options  # not for suites that only evaluate
 
     pairs = planned_suite(

@@ -22,7 +22,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import UNNAMED, RunSettings, Watcher
+from benchwright.engine import ChosenModel, RunSettings, Watcher
 from benchwright.results import WorkTask
 from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
 from benchwright.runs._questions import fitting, refuse_unheard
@@ -113,7 +113,7 @@ def refuse_other(pair: PairTask, run: RunRecord, *, scoring: bool) -> None:
 def named_by(source: RunRecord, plan: Plan) -> Plan:
     """Return the plan with the model of `source` if the plan leaves the model's name to the server."""
     settings = plan.settings
-    if settings.endpoint.model_id != UNNAMED:
+    if settings.endpoint.model_id != ChosenModel.unnamed:
         return plan
     name = RunSettings.from_json(source.settings).endpoint.model_id
     endpoint = replace(settings.endpoint, model_id=name)

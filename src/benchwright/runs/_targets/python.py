@@ -8,7 +8,6 @@ from typing import Any
 from benchwright.benchmarks import (
     BUILTIN_EVALUATIONS,
     BenchmarkSpec,
-    defined_without_file,
     load_benchmarks,
 )
 from benchwright.core import JsonObject, UsageError
@@ -38,7 +37,7 @@ def _of_function(asked: Asked) -> list[Target]:
 
 def _defined_here(definition: JsonObject) -> BenchmarkSpec:
     key = str(definition["benchmark"])
-    spec = defined_without_file(key)
+    spec = BenchmarkSpec.without_file(key)
     if spec is None and key == "judge_calibrate":
         raise UsageError(
             "this run was made by judge-calibrate --judge. Give that command again: it asks the judge only for what is missing"

@@ -15,7 +15,7 @@ from benchwright.store._drivers.sqlite_connection import PATIENCE_S, SqliteConne
 from benchwright.store._drivers.sqlite_errors import kind_of, not_read
 from benchwright.store._drivers.sqlite_repair import identity, integrity_problems, recover_database, rescue
 from benchwright.store._records import Recovered, StoreError
-from benchwright.store._workspace import SQLITE_URL, STATE_FOLDER, Workspace
+from benchwright.store._workspace import SQLITE_URL, Workspace
 
 
 class SqliteFile:
@@ -40,7 +40,7 @@ class SqliteFile:
             )
         file = expand_home(written).resolve()
         usual = Workspace(file.parent.parent)
-        if file == usual.database and file.parent.name == STATE_FOLDER:
+        if file == usual.database and file.parent.name == Workspace.folder_name:
             return usual
         return Workspace(file.parent, url=f"{SQLITE_URL}{file}")
 

@@ -20,7 +20,7 @@ from benchwright.store._driver import Driver
 from benchwright.store._finding import no_such_run, whole
 from benchwright.store._owner import Lease, Owner, let_go, live_owner, new_lease
 from benchwright.store._places import folder_here, settings_here
-from benchwright.store._records import Event, RunRecord, damage_of, event_of
+from benchwright.store._records import Event, RunRecord, event_of
 from benchwright.store._statements.leases import check_lease
 from benchwright.store._statements.opened import Opened
 from benchwright.store._workspace import Workspace
@@ -174,4 +174,4 @@ def _run_record(row: tuple[Any, ...], workspace: Workspace) -> RunRecord:
         progress=read("progress", progress, None) if RUN_STATUSES[status].live else None,
         owner=live_owner(owner, heartbeat, lease),
     )
-    return replace(record, damage=damage_of(record, "; ".join(told))) if told else record
+    return replace(record, damage=record.damaged("; ".join(told))) if told else record
