@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 import resource
 import sys
 import zipfile
@@ -103,6 +104,22 @@ FORMATS = [
     (0.125, "0.0%", "12.5%"),
     (0.5, "0%", "50%"),
     (1, "0.00%", "100.00%"),
+    (0.125, "0%", "13%"),
+    (0.285, "0%", "29%"),
+    (0.1 + 0.2, "0%", "30%"),
+    (0.1 + 0.2, "General", 0.3),
+    (1.1 * 3, "0.00", 3.3),
+    (-(0.1 + 0.7) * 10, "General", -8),
+    (4109, "00000", "04109"),
+    (4109, "General", 4109),
+    (123456, "00000", "123456"),
+    (-7, "000", -7),
+    (2.5, "000", 2.5),
+    (12345678, "000-00-0000", "012-34-5678"),
+    (1234, r"00\-000", "01-234"),
+    (1234, '00"-"000;[Red]-0', "01-234"),
+    (7, "0", 7),
+    (1234.5, "00,000.00", 1234.5),
     (45413, "yyyy-mm-dd", "2024-05-01"),
     (45413.5, 'dd.mm.yyyy" um "hh:mm', "2024-05-01 12:00:00"),
     (0.25, "hh:mm", "06:00:00"),
@@ -125,7 +142,17 @@ def test_a_number_is_read_as_people_see_it(value: float, form: str, expected: An
     made.active.append(["q", value])
     made.active["B2"].number_format = form
     made.save(tmp_path / "b.xlsx")
-    assert load_dataset(tmp_path / "b.xlsx") == [{"question": "q", "answer": expected}]
+    (row,) = load_dataset(tmp_path / "b.xlsx")
+    assert (row, type(row["answer"])) == ({"question": "q", "answer": expected}, type(expected))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_in_a_workbook_are_the_decimals_that_it_displays(seed: int, tmp_path: Path) -> None:
+    """Programs write what binary arithmetic leaves, such as 0.30000000000000004, and show 15 digits."""
+    drawn = random.Random(seed)
+    hundredths = [[drawn.randrange(1, 10**6) for _ in range(drawn.randint(2, 9))] for _ in range(200)]
+    path = book(tmp_path / "b.xlsx", Q=[["sum"], *[[sum(each / 100 for each in row)] for row in hundredths]])
+    assert [row["sum"] for row in load_dataset(path)] == [sum(row) / 100 for row in hundredths]
 
 
 def test_every_type_of_cell_that_openpyxl_writes(tmp_path: Path) -> None:

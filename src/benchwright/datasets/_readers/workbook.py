@@ -20,6 +20,7 @@ from benchwright.datasets._readers.xlsx_cells import (
     NotAWorkbookError,
     SheetPart,
     XlsxBook,
+    as_displayed,
     column_name,
 )
 from benchwright.datasets._stored import StoredFile, check_columns
@@ -257,6 +258,6 @@ def plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
+    if isinstance(value, float):
+        return as_displayed(value)
     return value

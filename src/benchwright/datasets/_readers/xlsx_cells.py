@@ -1,8 +1,8 @@
 """Reads the cells of `.xlsx` files as a stream: what people see in them, whatever the file claims about its size.
 
 Only the texts of the workbook and one row are kept, and cells that are empty take no memory. So a cell in the last column of
-the last row costs nothing, and a file that unpacks to far more than its size is refused. Dates and percentages are numbers
-with a format, which the usual libraries do not show.
+the last row costs nothing, and a file that unpacks to far more than its size is refused. Dates, percentages and postcodes are
+numbers with a format, which the usual libraries do not show.
 """
 
 from __future__ import annotations
@@ -156,8 +156,9 @@ class XlsxBook:
         if shown == "duration":
             return _duration(number)
         if shown.endswith("%"):
-            return f"{number * 100:.{shown[:-1]}f}%"
-        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+            return _percentage(number, int(shown[:-1]))
+        value = as_displayed(number)
+        return _padded(value, shown) if shown and isinstance(value, int) and value >= 0 else value
 
     def _read_sheets(self) -> tuple[list[SheetPart], datetime.datetime]:
         related = {
@@ -179,7 +180,7 @@ class XlsxBook:
         return sheets, first_day
 
     def _read_formats(self) -> list[str]:
-        """For each style, how its numbers are shown: `date`, `2%` for percentages with two decimals, or as they are."""
+        """For each style, how its numbers are shown: as `shown_as` says."""
         if "xl/styles.xml" not in self._parts.NameToInfo:
             return []
         codes: dict[int, str] = {}
@@ -278,27 +279,69 @@ def column_name(number: int) -> str:
 
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_SEPARATOR = re.compile(r'[\\"]([-/ ])"?')
+_DIGITS = re.compile(r"0{2,}(?:[-/ ]0+)*|0(?:[-/ ]0+)+")
+"""Formats of postcodes and other numbers whose zeros at the front count, after `_SEPARATOR` was replaced by what it shows."""
 _BUILT_IN_DATES = frozenset((*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)))
 
 
 def shown_as(number: int, codes: dict[int, str]) -> str:
-    """How a number format shows numbers.
+    r"""How a number format shows numbers: `date`, `duration`, `2%` for percentages with two decimals, `00000` for at least five
+    digits, or an empty text for numbers as they are.
 
     >>> shown_as(10, {}), shown_as(14, {}), shown_as(0, {}), shown_as(165, {165: 'yyyy"%"'}), shown_as(9, {})
     ('2%', 'date', '', 'date', '0%')
     >>> shown_as(46, {}), shown_as(165, {165: "[h]:mm"}), shown_as(165, {165: "[Magenta]0.00"})
     ('duration', 'duration', '')
+    >>> shown_as(165, {165: "00000"}), shown_as(165, {165: r"000\-00"}), shown_as(165, {165: "00.00"}), shown_as(1, {})
+    ('00000', '000-00', '', '')
     """
     code = codes.get(number)
     if number == 46 or (code and _ELAPSED.search(code)):
         return "duration"
     if code is None:
         return {9: "0%", 10: "2%"}.get(number, "date" if number in _BUILT_IN_DATES else "")
-    code = _QUOTED.sub("", code.split(";")[0])
+    code = code.split(";")[0]
+    if _DIGITS.fullmatch(digits := _SEPARATOR.sub(r"\1", code)):
+        return digits
+    code = _QUOTED.sub("", code)
     if "%" in code:
         decimals = re.search(r"\.([0#?]+)", code)
         return f"{len(decimals[1]) if decimals else 0}%"
     return "date" if re.search(r"[ymdhs]", code, re.IGNORECASE) and "general" not in code.lower() else ""
+
+
+def _padded(number: int, shape: str) -> str:
+    """A number with its zeros at the front and the separators of its format.
+
+    >>> _padded(4109, "00000"), _padded(71234, "00-000"), _padded(123456, "00-00")
+    ('04109', '71-234', '1234-56')
+    """
+    digits = [*str(number).zfill(shape.count("0"))]
+    end = [digits.pop() if mark == "0" else mark for mark in reversed(shape)]
+    return "".join(digits + end[::-1])
+
+
+def as_displayed(number: float) -> int | float:
+    """A number with the 15 digits that spreadsheet programs display: a formula such as `=0.1+0.2` leaves more in the file.
+
+    >>> as_displayed(0.1 + 0.2), as_displayed((0.1 + 0.7) * 10), as_displayed(6.02e23), as_displayed(1 / 3)
+    (0.3, 8, 6.02e+23, 0.333333333333333)
+    """
+    value = number if number.is_integer() else float(f"{number:.15g}")
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _percentage(number: float, decimals: int) -> str:
+    """A percentage with its decimals, where halves are rounded away from 0, as spreadsheet programs do.
+
+    >>> _percentage(0.125, 0), _percentage(0.285, 0), _percentage(-0.0005, 1), _percentage(1, 2)
+    ('13%', '29%', '-0.1%', '100.00%')
+    """
+    from decimal import ROUND_HALF_UP, Context, Decimal
+
+    exact = Decimal(f"{number:.15g}") * 100
+    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=400)):f}%"
 
 
 def _duration(days: float) -> str:
