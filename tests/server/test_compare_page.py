@@ -118,6 +118,59 @@ def test_every_figure_is_that_of_the_command(
     assert logged == []
 
 
+def test_what_was_read_from_a_reply_stands_beside_each_flip(tmp_path: Path, chromium: Browser) -> None:
+    rows = "".join(f"What is {n}+0?,{n},9,8,7,A\n" for n in range(4))
+    (tmp_path / "mcq.csv").write_text("question,A,B,C,D,answer\n" + rows, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        for reply in ("The answer is A", "The answer is C"):
+            benchwright.run("mcq.csv", endpoint=ScriptedEndpoint(lambda request, reply=reply: reply))
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
+        page = chromium.new_page()
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.goto(f"{address.open_url}#/compare?runs=1,2")
+        page.wait_for_selector(".flip")
+        first = page.locator(".flip").first.inner_text()
+        assert "other reply" in first
+        assert "extracted A" in first
+        assert "extracted C" in first
+        page.get_by_role("link", name="List all 4 changed samples").click()
+        page.wait_for_selector("text=All 4 samples")
+        assert page.evaluate("location.hash") == "#/runs/2/samples?changed_from=1"
+        page.close()
+
+
+def test_load_tests_are_drawn_over_each_other(
+    tmp_path: Path, chromium: Browser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        for _ in range(2):
+            assert main(["perf", "q.csv", "--concurrency", "1,2", "--requests", "20", "--quiet"]) in (0, 3)
+        capsys.readouterr()
+        main(["compare", "1", "2", "--json"])
+    curves = json.loads(capsys.readouterr().out)["curves"]
+    names = [each["name"] for each in curves["distributions"]]
+    assert names[-1] == "e2e"
+    for each in curves["distributions"]:
+        for side in ("run_a", "run_b"):
+            assert each[side] == sorted(each[side])
+            assert len(each[side]) == len(curves["percents"])
+    assert [[level["level"] for level in side] for side in curves["sweep"].values()] == [[1, 2], [1, 2]]
+    with serving(Workspace(tmp_path), acts=run_acts) as (address, _):
+        page = chromium.new_page(viewport={"width": 420, "height": 900})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.goto(f"{address.open_url}#/compare?runs=1,2")
+        page.wait_for_selector(".compare")
+        assert page.get_by_text("End-to-end latency at 2 in flight").count() > 0
+        assert page.get_by_text("End-to-end latency against throughput").count() > 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.get_by_role("link", name="run 2").first.click()
+        page.wait_for_url("**/#/load/2")  # the page of its kind
+        page.close()
+
+
 def test_questions_that_cannot_be_answered_are_refused(folder: Path) -> None:
     with serving(Workspace(folder), acts=run_acts) as (address, _):
         assert asked(address, "/compare")[0] == 422

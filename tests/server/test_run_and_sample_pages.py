@@ -209,6 +209,22 @@ def test_samples_by_column_rule_and_metric(address: ServerAddress, tab: Callable
     page.get_by_label("topic (data)").check()
     assert "onerror" in page.inner_text("table.samples")
     assert page.locator("img").count() == 0
+    page.select_option("#verdict", "wrong")
+    page.click("#apply")
+    page.wait_for_url("**verdict=wrong**")
+    settled(page)
+    assert "topic" in page.locator("table.samples thead th").all_inner_texts(), "a filter keeps the columns"
+    page.locator("tr[data-sample] a").first.click()
+    page.wait_for_selector("text=Samples")
+    page.locator(".trail a", has_text="Samples").click()
+    page.wait_for_selector("table.samples")
+    page.click(".clear")
+    page.wait_for_url("**/samples?show=**")
+    settled(page)
+    assert "topic" in page.locator("table.samples thead th").all_inner_texts(), (
+        "so do the way back and no filter"
+    )
+    page.get_by_text("Columns", exact=True).click()
     page.get_by_label("topic (data)").uncheck()
     assert (
         "needs the column and its value" in told(address, "/runs/1/samples?column=topic")["error"]["message"]

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchwright.core import JsonObject, JsonValue
-from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, compute as pc, sorted_values
+from benchwright.perf import (
+    METRICS,
+    InFlight,
+    LoadSummary,
+    Metric,
+    Requests,
+    StageSummary,
+    compute as pc,
+    sorted_values,
+)
 from benchwright.results._load import stages_of_interest
 from benchwright.stats import percentile
 
@@ -58,6 +67,59 @@ def _distributions(requests: Requests, summary: LoadSummary, name: str) -> list[
             ]
             found.append({"label": stage.label, "values": at})
     return found
+
+
+_OVERLAID = (*range(0, 99, 2), 99, 99.5, 99.9, 100)
+"""The percentiles of distributions that are drawn over each other."""
+
+
+def overlaid_curves(
+    requests: tuple[Requests, Requests],
+    summaries: tuple[LoadSummary, LoadSummary],
+    matched: Sequence[tuple[StageSummary, StageSummary]],
+) -> JsonObject:
+    """The curves of two tests for one picture: `percents` and `distributions` of latencies at the last level that both have, in
+    milliseconds; and `sweep`, the throughput and the latencies of every level of each test."""
+    last = matched[-1]
+
+    def values(metric: Metric) -> list[list[JsonValue]]:
+        found = [sorted_values(each, stage.stage, metric) for each, stage in zip(requests, last, strict=True)]
+        return [
+            [round(percentile(each, percent) * metric.scale, _DIGITS) for percent in _OVERLAID]
+            for each in found
+            if len(each)
+        ]
+
+    curves = (
+        (name, title, values(METRICS[name])) for name, title in _DISTRIBUTIONS.items() if name in METRICS
+    )
+    return {
+        "percents": list(_OVERLAID),
+        "level": last[0].label if last[0].label == last[1].label else f"{last[0].label} and {last[1].label}",
+        "distributions": [
+            {"name": name, "title": title, "run_a": found[0], "run_b": found[1]}
+            for name, title, found in curves
+            if len(found) == 2
+        ],
+        "sweep": {
+            side: [_level(stage) for stage in summary.stages]
+            for side, summary in zip(("run_a", "run_b"), summaries, strict=True)
+        },
+    }
+
+
+def _level(stage: StageSummary) -> JsonObject:
+    known = {key: stage.metrics.get(key) for key in (METRICS[name].key for name in ("ttft", "e2e"))}
+    latencies: JsonObject = {
+        key: None if found is None else {"p50": found.shown("p50"), "p99": found.shown("p99")}
+        for key, found in known.items()
+    }
+    return {
+        "label": stage.label,
+        "level": stage.level,
+        "request_throughput_per_s": stage.figures.get("request_throughput_per_s"),
+        **latencies,
+    }
 
 
 def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:

@@ -92,6 +92,8 @@ class LoadComparison(TwoRuns, frozen=True, kw_only=True):
     """Whether the only stages of both tests had different loads."""
     beyond: tuple[tuple[str, Difference | ScoreDifference], ...] = ()
     """The significant differences that count, each with its level."""
+    curves: JsonObject | None = None
+    """The curves of both for one picture, as `overlaid_curves` has them."""
     doubts: tuple[str, ...] = ()
     """Why the figures of a test may not be compared, for each such test."""
 
@@ -180,7 +182,7 @@ class LoadComparison(TwoRuns, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """`{run_a, run_b, differs, regressed, comparable, warning, notes, input_comparison, search, levels, only_a, only_b, tests,
-        untested}`."""
+        untested, curves}`."""
         return {
             **self.verdict_json(comparable=self.comparable),
             "search": None if self.search is None else self.search.to_json(),
@@ -189,6 +191,7 @@ class LoadComparison(TwoRuns, frozen=True, kw_only=True):
             "only_b": list(self.only_b),
             "tests": self.tests,
             "untested": list(self.untested),
+            "curves": self.curves,
         }
 
 
@@ -244,6 +247,8 @@ def _moved(each: Difference | ScoreDifference) -> str:
 def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) -> LoadComparison:
     """Compare two load tests. Raises NotFoundError for a figure that neither has, and UsageError if they have no level in
     common."""
+    from benchwright.results._load_charts import overlaid_curves  # not for gates
+
     a, b = one.run, other.run
     requests = Requests.of(one.requests()), Requests.of(other.requests())
     summaries = tuple(_summary(found, each) for found, each in zip((one, other), requests, strict=True))
@@ -288,6 +293,7 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
             ),
         ),
         doubts=doubts,
+        curves=overlaid_curves((requests[0], requests[1]), (summaries[0], summaries[1]), matched),
         levels=levels,
         only_a=only_a,
         only_b=only_b,

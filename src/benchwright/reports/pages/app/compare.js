@@ -1,7 +1,8 @@
 // A comparison of two to eight runs: the verdict, every difference with its interval, and what changed.
 
+import { axisFor, chart } from "./charts.js";
 import { at, figure, h, name, notes, section, svg, table, unseen } from "./dom.js";
-import { count, fixed, plural, score } from "./figures.js";
+import { count, decimal, fixed, general, plural, score } from "./figures.js";
 
 /** @typedef {Record<string, any>} Json */
 /** @typedef {{ comparison: Json, path: (...parts: (string | number)[]) => string }} Found one run against the first, and its place in the JSON */
@@ -141,7 +142,8 @@ function flip(change, path, comparison, turned, linked) {
     const about = comparison[`run_${side}`], key = side === "a" ? change.step_a : change.step, json = change[`run_${side}`].json ?? {};
     const value = scored(change, side), said = value === undefined ? json.outcome : `${change.metric} ${typeof value === "number" ? score(value) : String(value)}`;
     const title = linked && about.id > 0 ? h("a", { href: `#/runs/${about.id}/samples/${key}` }, `${about.title}, sample ${key}`) : `${about.title}, sample ${key}`;
-    return h("div", {}, h("h3", {}, title, ` · ${said}`), json.error ? h("p", { class: "warn" }, json.error) : null,
+    const read = Object.entries(json.scores ?? {}).filter(([key, each]) => typeof each === "string" && key !== "span"); // what the scorer read, and by which rule
+    return h("div", {}, h("h3", {}, title, ` · ${said}`), read.length ? h("p", { class: "dim" }, ...read.flatMap(([key, each], number) => [number ? ", " : "", `${key} `, h("bdi", {}, String(each))])) : null, json.error ? h("p", { class: "warn" }, json.error) : null,
       other ? h("pre", { class: "dim" }, ...prompts[place]) : null, h("pre", { "data-json": `${path}.reply_${side}` }, ...replies[place]));
   };
   const target = change.run_b.json?.target;
@@ -181,7 +183,8 @@ function flips({ comparison, path }, linked) {
     ...Object.keys(LAYERS).filter((each) => whys.has(each) && whys.size > 1).map((each) => button("why", each, LAYERS[each], whys.get(each))));
   draw();
   const total = comparison.samples.changed;
-  const cut = total > all.length ? h("p", { class: "dim" }, `The first ${count(all.length)} of ${count(total)} changed samples.`) : null;
+  const { run_a: a, run_b: b } = comparison, list_of = linked && a.id > 0 && b.id > 0 ? h("a", { href: `#/runs/${b.id}/samples?changed_from=${a.id}` }, `List all ${plural(total, "changed sample")}`) : null;
+  const cut = total > all.length || list_of ? h("p", { class: "dim" }, total > all.length ? `The first ${count(all.length)} of ${count(total)} changed samples. ` : "", list_of) : null;
   return [tools, cut, list];
 }
 
@@ -210,6 +213,36 @@ function metrics({ comparison, path }) {
   }
   return h("div", {}, differences(`Metrics: ${versus(comparison)}`, "metric", rows, [comparison.run_a.title, comparison.run_b.title]),
     equal.length ? h("p", { class: "dim" }, `Unchanged, or the same as a metric above: ${equal.join(", ")}.`) : null);
+}
+
+/** Curves of two load tests over each other: the latencies of a level that both have, and those of every level against throughput.
+ *  @param {Json} comparison @returns {Node[]} */
+function overlays({ curves, run_a: a, run_b: b }) {
+  const sides = /** @type {[string, string, number][]} */ ([["run_a", a.title, 0], ["run_b", b.title, 4]]);
+  const found = curves.distributions.map((/** @type {Json} */ each) => {
+    const [low, high] = [Math.min(each.run_a[0], each.run_b[0]), Math.max(each.run_a.at(-1), each.run_b.at(-1))];
+    const middle = curves.percents.indexOf(50), log = low > 0 && high > 20 * Math.min(each.run_a[middle], each.run_b[middle]);
+    return chart({
+      title: `${each.title} at ${curves.level}`, along: "y", y: { low: 0, high: 100, percent: true },
+      x: axisFor([low, high], `milliseconds${log ? ", logarithmic" : ""}`, { log, zero: low < 0.5 * high }),
+      series: sides.map(([side, name, colour]) => ({ name, colour, points: each[side].map((/** @type {number} */ value, /** @type {number} */ place) => [value, curves.percents[place]]) })),
+      tips: curves.percents.map((/** @type {number} */ percent, /** @type {number} */ place) =>
+        [percent, [`${general(percent, 4)} % of values are at most`, ...sides.map(([side, name]) => `${name}: ${general(each[side][place], 3)} ms`)].join("\n")]),
+    });
+  });
+  for (const [key, title] of [["ttft_ms", "Time to first token"], ["e2e_ms", "End-to-end latency"]]) {
+    const levels = sides.map(([side]) => curves.sweep[side].filter((/** @type {Json} */ each) => each[key]?.p50 && each.request_throughput_per_s !== null));
+    if (levels.some((each) => each.length < 2)) continue;
+    const drawn = sides.flatMap(([, name, colour], place) => ["p50", "p99"].filter((percent) => levels.flat().every((each) => each[key][percent] !== null)).map((percent) => ({
+      name: `${name}, ${percent}`, colour, dashed: percent === "p99", kind: /** @type {const} */ ("dots"), labels: percent === "p99" ? [] : levels[place].map(({ level }) => (level === null ? "" : general(level, 6))),
+      points: levels[place].map((each) => /** @type {[number, number]} */ ([each.request_throughput_per_s, each[key][percent]])) })));
+    found.push(chart({
+      title: `${title} against throughput`, series: drawn, x: axisFor(levels.flat().map((each) => each.request_throughput_per_s), "requests per second"),
+      y: axisFor(drawn.flatMap(({ points }) => points.map(([, y]) => y)), "milliseconds"), note: "Numbers at the dots: the load, as set.",
+      tips: sides.flatMap(([, name], place) => levels[place].map((each) => [each.request_throughput_per_s, `${name}, ${each.label}\n${decimal(each.request_throughput_per_s, 1)} requests per second\nmedian ${general(each[key].p50, 3)} ms`])),
+    }));
+  }
+  return found.length ? [h("div", { class: "charts" }, ...found)] : [];
 }
 
 /** Load tests side by side: every figure of every level. @param {Found} found */
@@ -241,6 +274,7 @@ export function compare(page, { linked = false } = {}) {
     ...section("Runs", runsTable(page, found, linked)),
     ...section(`Every pair by ${page.metric}`, pairs.length > 1 ? differences("Every pair of runs", unseen("pair"), pairs) : null),
     ...found.flatMap((each) => section(heading(each, "Metrics"), each.comparison.metrics?.length ? metrics(each) : null)),
+    ...found.flatMap((each) => section(heading(each, "Curves"), ...(each.comparison.curves ? overlays(each.comparison) : []))),
     ...found.flatMap((each) => section(heading(each, "Figures"), ...(each.comparison.levels ? levels(each) : []))),
     ...(page.slices ?? []).flatMap((/** @type {Json} */ sliced, /** @type {number} */ number) => section(`By ${sliced.column}: ${titles.get(sliced.run_b)} vs. ${titles.get(sliced.run_a)}`,
       differences(`By ${sliced.column}: ${titles.get(sliced.run_b)} vs. ${titles.get(sliced.run_a)}`, sliced.column, sliced.slices.map((/** @type {Json} */ each, /** @type {number} */ place) => ({ name: each.value ?? "(no value)", paired: each.paired,

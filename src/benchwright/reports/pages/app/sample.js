@@ -8,7 +8,7 @@ import { count, duration } from "./figures.js";
 import { labelling } from "./labels.js";
 import { pageOf } from "./of_run.js";
 import { indented } from "./run.js";
-import { filterOf, link } from "./sample_filter.js";
+import { filterOf, link, withColumns } from "./sample_filter.js";
 import { scoreText, state } from "./samples.js";
 
 /** @typedef {Record<string, any>} Sample */
@@ -135,7 +135,7 @@ function raw(path, signal) {
 export async function sample(place) {
   const [run, row, repeat] = place.ids, { signal } = place;
   const found = await get(`/runs/${run}/samples/${row}/${repeat}`, signal);
-  const filter = filterOf(place.query), asked = filter.toString();
+  const filter = filterOf(place.query), asked = withColumns(filter);
   const address = (id, part) => `#/runs/${run}/samples/${id}/${part}${asked ? `?${asked}` : ""}`;
   place.title = `Sample ${row}/${repeat} of ${found.run.name}, run ${run}`;
   const said = h("span", { role: "status", class: "dim" });

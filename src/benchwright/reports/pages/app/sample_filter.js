@@ -13,3 +13,9 @@ export const link = (run, filter) => `#/runs/${run}/samples${filter ? `?${filter
 export function filterOf(query) {
   return new URLSearchParams(FILTERS.map(([name]) => [name, query.get(name) ?? ""]).filter(([, value]) => value !== ""));
 }
+
+/** A filter with the columns that the address has now. @param {URLSearchParams} filter */
+export function withColumns(filter) {
+  const shown = new URLSearchParams(location.hash.replace(/^[^?]*\??/s, "")).getAll("show");
+  return new URLSearchParams([...filter, ...shown.map((key) => ["show", key])]).toString();
+}

@@ -5,7 +5,7 @@ import { h, name, scrolls } from "./dom.js";
 import { count, duration, general, plural } from "./figures.js";
 import { KINDS } from "./labels.js";
 import { pageOf } from "./of_run.js";
-import { filterOf, link } from "./sample_filter.js";
+import { filterOf, link, withColumns } from "./sample_filter.js";
 
 /** @typedef {Record<string, any>} Sample */
 /** @typedef {[string, string, string, (sample: Sample) => Node[]]} Column */
@@ -88,7 +88,7 @@ function form(run, query, metrics) {
   return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (event) => {
     event.preventDefault();
     const given = new URLSearchParams([...new FormData(event.target)].map(([key, each]) => [key, String(each)]));
-    location.hash = link(run, new URLSearchParams([...filterOf(given), ...query.getAll("show").map((key) => ["show", key])]).toString());
+    location.hash = link(run, withColumns(filterOf(given)));
   } },
   h("div", { class: "fields" },
     field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => /** @type {Choice} */ ([outcome, outcome.replace("_", " ")]))])),
@@ -99,7 +99,7 @@ function form(run, query, metrics) {
     field("sorted by", select("sort", value("sort"), sorts)),
     field("order", select("descending", value("descending"), [["", "ascending"], ["true", "descending"]])),
     h("button", { id: "apply", type: "submit" }, "Show"),
-    [...filterOf(query)].length ? h("a", { class: "clear", href: link(run, "") }, "Clear all") : null),
+    [...filterOf(query)].length ? h("a", { class: "clear", href: link(run, ""), onclick: (/** @type {any} */ event) => { event.currentTarget.href = link(run, withColumns(new URLSearchParams())); } }, "Clear all") : null),
   more);
 }
 
@@ -141,7 +141,7 @@ export async function samples(place) {
     const all = [...COLUMNS, ...extraColumns(found)];
     const columns = chosen.flatMap((key) => all.filter((each) => each[0] === key));
     head.replaceChildren(h("th", { class: "first" }, "sample"), ...columns.map(([, words, style]) => h("th", { class: style }, words)));
-    body.replaceChildren(...found.map((sample) => row(run, filter.toString(), sample, columns)));
+    body.replaceChildren(...found.map((sample) => row(run, withColumns(filter), sample, columns)));
     boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
       chosen = event.target.checked ? [...chosen, key] : chosen.filter((each) => each !== key);
       const all = new URLSearchParams([...filter, ...chosen.map((each) => /** @type {Choice} */ (["show", each]))]); // the address has the columns too

@@ -6,7 +6,7 @@ import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { run } from "./run.js";
 import { isLive } from "./live.js";
-import { trail } from "./of_run.js";
+import { pageOf, trail } from "./of_run.js";
 import { link } from "./sample_filter.js";
 import { ways as by } from "./slices.js";
 
@@ -36,6 +36,10 @@ export async function servedRun(place) {
   const [id] = place.ids;
   const found = await get(`/runs/${id}/details`, place.signal);
   const { run: about, page } = found;
+  if (pageOf(about) !== `#/runs/${id}`) { // a load test or a workflow
+    location.replace(pageOf(about));
+    return [];
+  }
   place.title = `${about.name}, run ${id}`;
   place.live = isLive(about);
   if (about.kind !== "benchmark" || page === null) {
