@@ -162,7 +162,9 @@ def test_numbers_that_the_last_sentence_concludes() -> None:
         "km in 3 hours.",
         "each, the same as before.",
     ]
-    ends = [f"{lead} {number} {noun}" for lead in leads for number in ("7", "$18.50") for noun in nouns]
+    numbers = ("7", "$18.50", "**12**", "21 - 15 = 6", "3 * 4=**12**")
+    ends = [f"{lead} {number} {noun}" for lead in leads for number in numbers for noun in nouns]
+    ends += ["So the answer is 7.", "Final answer: 18.5"] * 20
     read = 0
     for text in discussions("numbers", ends):
         quickly = read_quickly(text)

@@ -16,8 +16,9 @@ from benchwright.core import FAST_PATHS
 from benchwright.scorers._conditions import TIES
 from benchwright.scorers._quantity import asides, expressions, passage, results
 from benchwright.scorers._quantity.expressions import Number, is_year
-from benchwright.scorers._quantity.patterns import caseless
-from benchwright.scorers._quantity.results import ReadNumber
+from benchwright.scorers._quantity.patterns import caseless, compiled
+from benchwright.scorers._quantity.plain import plain
+from benchwright.scorers._quantity.results import BOLD, ReadNumber
 from benchwright.scorers._quantity.words import scale_pattern, spelled_pattern
 from benchwright.scorers._replies import ANSWER_STEMS, RESULT_STEMS, is_plain, next_question
 from benchwright.scorers._triggers import Triggers, words_of
@@ -26,7 +27,7 @@ _SHORT = 60
 """Characters of a whole reply that is read here."""
 _LONG = 400
 """Characters of a text whose sentences are all read from their beginning."""
-_LONGEST = 4_000
+_LONGEST = 2_000
 """Characters of a text whose last sentence is read."""
 _NUMBER = r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,2})?"
 """Nothing that could mean something else: no leading zeros, and too few decimals for a group of three."""
@@ -47,6 +48,8 @@ def read_quickly(text: str) -> ReadNumber | None:
         and _doubts().none_in(words_of(text.lower()))
     ):
         return ReadNumber(Number(Fraction(only["number"])), "last_number")
+    if (stated := _stated_last(text)) is not None:
+        return ReadNumber(Number(Fraction(stated)), "stated")
     if (closing := _closing(text)) is not None:
         return ReadNumber(Number(Fraction(closing)), "last_number")
     end = text[-_SHORT:]
@@ -57,10 +60,22 @@ def read_quickly(text: str) -> ReadNumber | None:
     return ReadNumber(Number(Fraction(given[1])), kind) if given else None
 
 
-def _closing(text: str) -> str | None:
-    """The number that the last sentence concludes, or gives as the total, where no word makes the full reader doubt it."""
-    if text[-1:] not in ".!\n" or len(text) > _LONGEST:
+def _stated_last(text: str) -> str | None:
+    """The number that the last sentence states, where nothing else is stated."""
+    found = _statement().search(text, max(0, len(text) - 2 * _SHORT)) if "nswer" in text[-_SHORT:] else None
+    if found is None or len(text) > _LONGEST or "#" in text or not is_plain(text):
         return None
+    line = text.rfind("\n", 0, found.start()) + 1
+    if text[line] in "*_(^ " or caseless(passage._SOURCE).match(text[line : line + 40].lower()):
+        return None
+    return found[1] if _statements().none_in(words_of(text[: found.start()].lower())) else None
+
+
+def _closing(reply: str) -> str | None:
+    """The number that the last sentence concludes, or gives as the total, where no word makes the full reader doubt it."""
+    if reply[-1:] not in ".!\n" or len(reply) > _LONGEST or not reply.isascii():
+        return None
+    text = plain(reply) if "**" in reply else reply
     before = _boundary().match(text, max(0, len(text) - _LONG))
     if before is None and len(text) > _LONG:
         return None
@@ -69,8 +84,7 @@ def _closing(text: str) -> str | None:
     if (
         found is None
         or is_year(found["number"])
-        or not text.isascii()
-        or not is_plain(text)
+        or not is_plain(reply)
         or caseless(r"\*\*|[#_]").search(text)
     ):
         return None
@@ -82,23 +96,38 @@ def _closing(text: str) -> str | None:
     line = text.rfind("\n", 0, begin) + 1
     if text[line] in "-*+ " or caseless(passage._SOURCE).match(small, line) or spelled_pattern().match(small):
         return None
-    if not text[0].isalpha() or (begin and caseless(passage._REMARK).match(small, begin)):
+    if not _opens().match(text) or (begin and caseless(passage._REMARK).match(small, begin)):
         return None
+    if text is not reply and not _is_bold(reply, found["number"]):
+        return None
+    return found["number"] if _is_result(text, small, begin, at, found) else None
+
+
+def _is_bold(reply: str, number: str) -> bool:
+    """Whether no other number is in bold print."""
+    bold = [one for one in compiled(BOLD).findall(reply) if any(map(str.isdecimal, one)) and one[-1] != ":"]
+    return not bold or (
+        len(bold) == 1 and (only := _only().fullmatch(bold[0])) is not None and only[1] == number
+    )
+
+
+def _is_result(text: str, small: str, begin: int, at: int, found: re.Match[str]) -> bool:
+    """Whether the full reader takes the last number of the last sentence for its result."""
+    if found["sum"]:
+        return not found["others"] and " same" not in small[begin:]
     lead = found.end("others") if found["others"] else begin
     cue = caseless(results.CONCLUSION).search(small, max(lead, at - 80), at)
     if cue is None:
         is_total = not found["others"] and "=" not in text and caseless(results.SUM).search(small, begin)
-        return found["number"] if is_total and _conclusions().none_in(words_of(small[:begin])) else None
+        return bool(is_total) and _conclusions().none_in(words_of(small[:begin]))
     if cue[0] == "also" or any(
         caseless(pattern).search(small, at - 24, at) for pattern in (results.KNOWN, results._OPERATES)
     ):
-        return None
+        return False
     if found["others"]:
-        return (
-            found["number"] if "=" not in text and _is_only_result(small, begin, lead, at, cue[0]) else None
-        )
+        return "=" not in text and _is_only_result(small, begin, lead, at, cue[0])
     equated = text.find("=", 0, begin)
-    return found["number"] if equated < 0 or _conclusions().none_in(words_of(small[equated:begin])) else None
+    return equated < 0 or _conclusions().none_in(words_of(small[equated:begin]))
 
 
 def _is_only_result(small: str, begin: int, lead: int, at: int, cue: str) -> bool:
@@ -148,9 +177,34 @@ def _sentence() -> re.Pattern[str]:
 
 
 @cache
+def _statement() -> re.Pattern[str]:
+    """The end of the sentence before, and a statement."""
+    return re.compile(
+        rf"[.!?]\s\n?(?:(?:So|Thus|Therefore|Hence),? )?(?:[Tt]he )?(?:[Ff]inal |[Cc]orrect )?[Aa]nswer(?: is|:) (-?{_NUMBER})\.?\n?\Z"
+    )
+
+
+@cache
+def _statements() -> Triggers:
+    """The words by which something else is stated, only checked, or tied to a case."""
+    return Triggers((TIES, passage._CHECK), ANSWER_STEMS)
+
+
+@cache
+def _opens() -> re.Pattern[str]:
+    """A word, perhaps after the number of a step."""
+    return re.compile(r"(?:[0-9]{1,2}\. )?[A-Za-z]")
+
+
+@cache
+def _only() -> re.Pattern[str]:
+    return re.compile(rf"\$?({_NUMBER})(?: [A-Za-z ]*)?[.!]?")
+
+
+@cache
 def _boundary() -> re.Pattern[str]:
     """Up to the last sentence."""
-    return re.compile(r"(?s:.*)[.!?]\s\s?(?=[A-Z])")
+    return re.compile(r"(?s:.*)(?:[.!?][ ]|\n)(?=[A-Z])")
 
 
 @cache
@@ -158,8 +212,8 @@ def _last_sentence() -> re.Pattern[str]:
     """One sentence in plain letters with numbers."""
     words = "[A-Za-z ,']*"
     return re.compile(
-        rf"(?P<last>[A-Z]{words}(?:(?<=[ ])\$?(?P<others>{_NUMBER})(?=[ ,][^0-9]*[0-9]){words})*"
-        rf"(?<=[ ])\$?(?P<number>{_NUMBER})(?:[ ][a-z]{words}(?<=[a-z]))?)[.!]\n?\Z"
+        rf"(?P<last>[A-Z]{words}(?:(?<=[ ])\$?(?P<others>{_NUMBER})(?=[ ,][^0-9]*[0-9])(?=[^=]*\Z){words})*"
+        rf"(?<=[ ])(?P<sum>{_NUMBER}(?:[ ]?[-+*][ ]?{_NUMBER})+[ ]?=[ ]?)?\$?(?P<number>{_NUMBER})(?:[ ][a-z]{words}(?<=[a-z]))?)[.!]\n?\Z"
     )
 
 

@@ -22,6 +22,7 @@ from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.quick import read_quickly
 from benchwright.scorers._quantity.results import (
+    BOLD,
     CAR,
     CONCLUDES,
     CONCLUSION,
@@ -111,7 +112,6 @@ _HAS = r"(?<!\w)(?:has|have|is|are|only|exactly|just)\s$"
 _PICKED = r"(?<!\w)(?:pick|choose|choosing|picking|name|give|single|any|no|this|that|which|each|every|the)\s$"
 """Before `one` that stands for a thing."""
 _ONE_OF = r"\s(?:of|can|could|who|that|which|way|might|must|should|day|another|such|thing|more)(?!\w)"
-_BOLD = r"\*\*([^*\n]{1,80})\*\*"
 _CONCLUDES_FIRST = rf"\s*(?:{CONCLUSION})"
 
 
@@ -516,7 +516,7 @@ class _Reader:
         if "**" not in self._reply:
             return None
         found = set()
-        for part in islice(compiled(_BOLD).finditer(self._reply, max(0, len(self._reply) - SPAN)), CUES):
+        for part in islice(compiled(BOLD).finditer(self._reply, max(0, len(self._reply) - SPAN)), CUES):
             if part[1].endswith(":") or not compiled(r"\d").search(part[1]):
                 continue  # a label such as `Step 1:`
             bold = plain(part[1]).strip()

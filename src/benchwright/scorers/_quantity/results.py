@@ -47,6 +47,7 @@ _RESULT = (
     r"|получа(?:ется|ем|ют)|получим|выходит|оста(?:лось|лось|ётся|ется|нется|лись)|равно|равен|равна)(?!\w)|,\s(?:making|giving|leaving)\s"
 )
 """What stands before a result, next to the words for a conclusion."""
+BOLD = r"\*\*([^*\n]{1,80})\*\*"
 SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)"
 """In a sentence that gives a total or what is left."""
 _IS = r"\s(?:makes?|gives?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
