@@ -282,4 +282,4 @@ def test_people_who_disagree_are_noted_and_the_newest_counts(folder: Path) -> No
     label(folder, run, 1, "judge", "C", "bob")
     found = calibrate_judge(run=run)
     assert (found.labelled, found.agreement.agreed) == (1, 1.0)
-    assert "people gave 1 reply different grades; the newest counts" in found.notes
+    assert "people gave 1 reply different grades; the newest counts" in [note.text for note in found.notes]

@@ -90,7 +90,7 @@ def test_a_label_is_given_seen_in_every_run_listed_filtered_and_removed(
     address: ServerAddress, folder: Path
 ) -> None:
     people = People(Workspace(folder))
-    ann = Client(address, people.add("ann", read_only=False).token)
+    ann = Client(address, people.add("ann", read_only=False))
     ask = Client(address)
     status, given = ann("POST", f"{SAMPLE}/labels", {"kind": "gold", "value": HOSTILE})
     assert (status, given["who"], given["value"], given["words"]) == (200, "ann", HOSTILE, "gold is wrong")
@@ -107,6 +107,10 @@ def test_a_label_is_given_seen_in_every_run_listed_filtered_and_removed(
     assert ask("GET", "/labels?run=3")[1]["labels"] == []
     assert len(ask("GET", "/labels?limit=1")[1]["labels"]) == 1
     assert "Labels would" in ask("GET", "/runs/1/details")[1]["labels"]["text"]
+    status, effect = ask("POST", "/runs/1/labels/effect", {})
+    assert (status, effect["effect"]["unknown"]) == (200, ""), effect
+    assert effect["effect"]["exact"]["count"] > 0
+    assert "→" in effect["text"]
     assert ask("POST", f"/labels/{given['id']}/remove", {})[0] == 200
     assert ask("POST", f"/labels/{given['id']}/remove", {})[0] == 404
     people.remove("ann")
@@ -133,7 +137,7 @@ def test_what_is_no_label_is_refused(
 
 def test_a_token_that_reads_cannot_label_or_ask(address: ServerAddress, folder: Path) -> None:
     people = People(Workspace(folder))
-    reader = Client(address, people.add("reader", read_only=True).token)
+    reader = Client(address, people.add("reader", read_only=True))
     for path, body in (("labels", {"kind": "ambiguous"}), ("trials", {"body": "{}"})):
         assert reader("POST", f"{SAMPLE}/{path}", body)[0] == 403
     assert reader("GET", "/labels")[0] == 200

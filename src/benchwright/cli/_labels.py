@@ -34,8 +34,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """List, write or read the labels of a run; JSON: `{"run_id", "labels", "text"}`, `{"file", "lines"}`, or `{"file", "added", "changed",
     "removed", "unchanged"}`."""
     from benchwright.core import NotFoundError, RunKind, UsageError, kind_title
-    from benchwright.results import LabelList, RunDetails, kind_of
-    from benchwright.runs import export_labels, import_labels
+    from benchwright.runs import export_labels, import_labels, run_labels
     from benchwright.store import named_run, open_store, user_name
 
     if arguments.export is not None and arguments.read is not None:
@@ -60,8 +59,7 @@ def execute(arguments: Namespace, output: Output) -> int:
                 output.line(f"wrote {lines:,} lines of run {run.id} to {path}")
             return 0
         if arguments.read is None:
-            details = kind_of(run).details(store, run)
-            output.view(LabelList.of(store, run, details.result if isinstance(details, RunDetails) else None))
+            output.view(run_labels(store, run))
             return 0
         with open_store(store.workspace) as writable:
             done = import_labels(writable, run, arguments.read, arguments.who or user_name())

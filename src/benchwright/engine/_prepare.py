@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from benchwright.core import (
     ConfigError,
     JsonObject,
     ModelType,
+    RunSummary,
     doubtful_secrets,
     encode_json,
     environment_secret,
@@ -23,6 +25,7 @@ from benchwright.engine._cost import RunPrices, run_prices
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
+from benchwright.store import RunRecord, Store
 
 
 class Prepared(Struct, frozen=True):
@@ -62,6 +65,12 @@ class Prepared(Struct, frozen=True):
     def asks_a_model(self) -> bool:
         """False if the responses are in the data."""
         return self.rows.facts.sends
+
+    def with_labels(self, store: Store, run: RunRecord) -> Coroutine[Any, Any, RunSummary]:
+        """See `summary_with_labels`."""
+        from benchwright.engine._labelled import summary_with_labels  # which scores, as few need
+
+        return summary_with_labels(self, store, run)
 
     def like(self, settings: RunSettings) -> Prepared | None:
         """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from benchwright.core import (
     JsonObject,
@@ -18,7 +18,7 @@ from benchwright.core import (
     RunSummary,
     SampleRecord,
 )
-from benchwright.results._figures import headline_of, number, plural
+from benchwright.results._figures import headline_of, interval_of, number, plural
 from benchwright.results._samples import StoreSamples
 from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store
 
@@ -45,17 +45,20 @@ class LabelList(Struct, frozen=True):
     labels: tuple[Label, ...]
     places: dict[str, str]
     """The first sample of each row in the run, as `12/0`."""
-    effect: str
-    """What they would change, in words; empty: nothing."""
+    effect: LabelEffect | None
+    """What they would change; None: there are none."""
 
     @classmethod
     def of(cls, store: Store, run: RunRecord, summary: RunSummary | None) -> LabelList:
         places: dict[str, str] = {}
         for index, repeat, row in store.labelled(run.id):
             places.setdefault(row, f"{index}/{repeat}")
-        effect = label_effect(store, run, summary)
-        said = "" if effect is None else effect.sentence(run.id)
-        return cls(run.id, tuple(store.labels(places)), places, said)
+        return cls(run.id, tuple(store.labels(places)), places, label_effect(store, run, summary))
+
+    @property
+    def text(self) -> str:
+        """What they would change, in words; empty: nothing."""
+        return "" if self.effect is None else self.effect.sentence(self.run_id)
 
     @staticmethod
     def words(label: Label) -> str:
@@ -63,9 +66,14 @@ class LabelList(Struct, frozen=True):
         return label.words
 
     def to_json(self) -> JsonObject:
-        """`{run_id, labels, text}`; each label with the `sample` of this run that it is on."""
+        """`{run_id, labels, text, effect}`; each label with the `sample` of this run that it is on."""
         labels = [{**each.to_json(each.reply), "sample": self.places.get(each.row)} for each in self.labels]
-        return {"run_id": self.run_id, "labels": list[JsonValue](labels), "text": self.effect}
+        return {
+            "run_id": self.run_id,
+            "labels": list[JsonValue](labels),
+            "text": self.text,
+            "effect": None if self.effect is None else self.effect.to_json(self.run_id),
+        }
 
     @staticmethod
     def applicable(store: Store, run_id: int) -> tuple[tuple[str | None, ...], ...]:
@@ -132,21 +140,48 @@ class LabelEffect(Struct, frozen=True):
     """Its greatest value with labels."""
     by: dict[str, int] = field(default_factory=dict)
     """Labels by person."""
+    exact: MetricSummary | None = None
+    """The headline with labels, exactly; None: not computed, or not known."""
+    unknown: str = ""
+    """Why it is not known."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether labels would change a sample."""
+        return bool(self.left_out or self.corrected)
+
+    def exactly(self, summary: RunSummary) -> LabelEffect:
+        """The same with the figures of a run that was scored with labels."""
+        metric = headline_of(summary)
+        known = None if metric is None else summary.metrics.get(metric)
+        if known is None:
+            return replace(self, unknown="no sample is left that has a score")
+        return replace(self, metric=metric, exact=known)
 
     def sentence(self, run_id: int) -> str:
         """In words; empty if nothing would move."""
-        if not self.left_out and not self.corrected:
+        if not self.moves:
             return ""
         what = [
             *([f"leave out {plural(self.left_out, 'sample')}"] if self.left_out else []),
             *([f"correct {plural(self.corrected, 'sample')}"] if self.corrected else []),
         ]
+        again = f"benchwright rescore {run_id} --labels"
+        if self.exact is not None and self.recorded is not None:
+            interval = interval_of(self.exact)
+            to = number(self.exact.value) + (f" (95 % interval {interval})" if interval else "")
+            scoring = [kind for kind in self.kinds if kind in LABEL_KINDS and LABEL_KINDS[kind].scores]
+            of = plural(sum(self.kinds[kind] for kind in scoring), "label")
+            counts = ((self.left_out, "left out"), (self.corrected, "corrected"))
+            did = ", ".join(f"{count:,} {verb}" for count, verb in counts if count)
+            return f"{self.metric}: {number(self.recorded)} → {to} with {of} (samples: {did}): {again}"
         said = f"Labels would {' and '.join(what)}"
         if self.low is not None and self.high is not None and self.recorded is not None:
             same = number(self.low) == number(self.high)
             to = number(self.low) if same else f"between {number(self.low)} and {number(self.high)}"
             said += f" and move {self.metric} from {number(self.recorded)} to {to}"
-        return f"{said}: benchwright rescore {run_id} --labels"
+        why = f". Exact figures are not known: {self.unknown}" if self.unknown else ""
+        return f"{said}: {again}{why}"
 
     def to_json(self, run_id: int) -> JsonObject:
         """As `show --json` has it."""
@@ -169,7 +204,7 @@ def label_effect(store: Store, run: RunRecord, summary: RunSummary | None) -> La
     low, high = moved.ends()
     return LabelEffect(
         len(places), dict(Counter(label.kind for label in labels)), moved.left_out, moved.corrected,
-        metric if low is not None else None, None if known is None or low is None else known.value, low, high,
+        metric if low is not None else None, None if known is None else known.value, low, high,
         dict(Counter(label.who for label in labels)),
     )  # fmt: skip
 

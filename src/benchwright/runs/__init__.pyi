@@ -17,6 +17,7 @@ from benchwright.runs._functions import (
 from benchwright.runs._gate import bless as bless, export_baseline as export_baseline, gate as gate
 from benchwright.runs._jobs import Ended as Ended
 from benchwright.runs._kinds import cancel_run as cancel_run
+from benchwright.runs._label_effect import run_labels as run_labels
 from benchwright.runs._label_files import export_labels as export_labels, import_labels as import_labels
 from benchwright.runs._lists import (
     list_evaluations as list_evaluations,

@@ -145,6 +145,17 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
         )
 
 
+def changes_since(run: RunRecord, prepared: Prepared) -> str:
+    """What of a run's data and benchmark is no longer what it was; empty: nothing."""
+    parts = [
+        f"the {part}"
+        for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash"))
+        if _part(run.manifest, part, what) != _part(prepared.manifest, part, what)
+    ]
+    files = _changed_modules(run.manifest, prepared.manifest) + _changed_reads(run.manifest, prepared.spec)
+    return ", ".join([*parts, *files])
+
+
 def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
     """Imported and other files of the benchmark that have changed. Runs of older versions recorded none."""
     changed: list[str] = []

@@ -65,6 +65,18 @@ async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
     return await (state.read if query["run"] is None else state.read_whole)(read)
 
 
+async def label_effect(state: ServerState, call: RestCall) -> JsonObject:
+    """Compute what labels would change of a run, by scoring its labelled samples again, as `labels RUN --json` has it; nothing is recorded."""
+    acts = state.acts
+
+    def act() -> JsonObject:
+        with open_store(state.store.workspace) as store:
+            found: JsonObject = acts.run_labels(store, store.run(call.run_id)).to_json()
+            return found
+
+    return await asyncio.to_thread(act)  # not in the thread of reads, which would wait for the scorer
+
+
 async def get_blind(state: ServerState, call: RestCall) -> JsonObject:
     """Get samples with a judge's grade to grade oneself: without the grade, without names of models, in random order."""
     runs = _runs(call)

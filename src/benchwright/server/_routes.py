@@ -210,6 +210,7 @@ REST: tuple[Route, ...] = (
     Route("GET", _SAMPLE, _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("POST", f"{_SAMPLE}/labels", _FULL, labelling.add_label, AnyJson(), bodies.NewLabel, refusals=(404,)),
     Route("POST", f"{_SAMPLE}/trials", _FULL, labelling.ask_again, AnyJson(), bodies.AskAgain, refusals=(404,)),
+    Route("POST", f"{_RUN}/labels/effect", _FULL, labelling.label_effect, AnyJson(), bodies.Empty, body_optional=True, refusals=(404,)),
     Route("GET", "/labels", _READ, labelling.list_labels, Json(bodies.LabelPage), query=_OF_LABELS, refusals=(404,)),
     Route("POST", "/labels/{label_id}/remove", _FULL, labelling.remove_label, Json(bodies.Done), bodies.Empty, body_optional=True,
           refusals=(404,)),

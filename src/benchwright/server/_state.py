@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from benchwright.core import JsonObject, Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
-from benchwright.results import ComparisonOptions
+from benchwright.results import ComparisonOptions, LabelList
 from benchwright.server._catalogue import Catalogue, Live
 from benchwright.server._guard import Refusal
 from benchwright.server._handed import Handed
@@ -177,6 +177,9 @@ class RunActs(Protocol):
 
     def judge_agreement(self, store: Store, runs: Sequence[int]) -> JsonObject:
         """How far the judge agrees with people."""
+
+    def run_labels(self, store: Store, run: RunRecord) -> LabelList:
+        """The labels of a run, and exactly what they would change."""
 
     def ask_again(self, store: Store, run: RunRecord, sample: tuple[int, int], body: str, who: str) -> Trial:
         """Send the request of a sample again, changed, and score the reply."""

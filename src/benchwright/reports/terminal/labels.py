@@ -23,7 +23,7 @@ def label_list_blocks(view: LabelList) -> list[Block]:
         ("when", [local_time(each.created_at) for each in rows], 7),
     ]
     title = f"{plural(len(rows), 'label')} on rows of run {view.run_id}"
-    effect = [line(view.effect)] if view.effect else []
+    effect = [line(view.text)] if view.text else []
     return [line(), line(title, "bold"), fitted(columns), *effect]
 
 

@@ -11,7 +11,7 @@ export const KINDS = [
   ["gold", "gold is wrong", "the right target"], ["ambiguous", "ambiguous", ""], ["extraction", "extraction is wrong", "the right reading of the reply"],
   ["judge", "right grade", "the grade that the judge should give"], ["tag", "tag", "a word of your own"], ["note", "note", "a text"],
 ];
-const NEEDED = ["judge", "tag", "note"];
+const NEEDED = ["judge", "tag", "note"], SCORED = ["gold", "ambiguous", "extraction"], MOST_EFFECTS = 3;
 
 /** @param {Error & { hint?: string | null }} error */
 const told = (error) => `${error.message} ${error.hint ?? ""}`;
@@ -111,6 +111,25 @@ export function labelling(path, found, signal) {
 /** @param {string} id @param {string} words @param {HTMLElement} control */
 const field = (id, words, control) => h("label", { class: "field", for: id }, h("span", {}, words), control);
 
+/** What labels would change of the runs that they were given in. Samples are scored again for it, which only a reader with all rights may do.
+ *  @param {number[]} runs @param {AbortSignal} signal */
+function effects(runs, signal) {
+  const lines = runs.map((run) => h("li", { "data-effect": String(run) }, h("a", { href: `#/runs/${run}` }, `run ${run}`), ": ", h("span", {}, "Scoring the labelled samples again…")));
+  (async () => {
+    for (const [place, run] of runs.entries()) {
+      const words = lines[place].lastElementChild;
+      try {
+        const found = await post(`/runs/${run}/labels/effect`, {});
+        if (words) words.textContent = found.text || "no score would change.";
+      } catch (error) {
+        if (signal.aborted) return;
+        if (words) words.textContent = told(error);
+      }
+    }
+  })();
+  return h("section", { "aria-label": "What labels change" }, h("ul", { class: "labels" }, ...lines));
+}
+
 /** #/labels: all labels, newest first. @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function labels(place) {
   const { query, signal } = place;
@@ -170,6 +189,8 @@ export async function labels(place) {
     const given = new URLSearchParams([...new FormData(/** @type {HTMLFormElement} */ (event.target))].map(([key, each]) => [key, String(each)]).filter(([, each]) => each !== ""));
     location.hash = `#/labels${given.size ? `?${given}` : ""}`;
   } }, h("div", { class: "fields" }, field("kind", "label", kinds), field("who", "who", input("who")), field("run", "rows of run", input("run", "number")), field("q", "text", input("q", "search")), h("button", { id: "apply", type: "submit" }, "Show")));
-  return [h("h1", { tabindex: "-1" }, "Labels"), filter, said, grid, h("div", { class: "foot" }, trouble, further),
+  const runs = value("run") ? [Number(value("run"))] : [...new Set(first.labels.filter(({ kind }) => SCORED.includes(kind)).map(({ run_id }) => run_id))].slice(0, MOST_EFFECTS);
+  const changed = readOnly() || !runs.length || !first.labels.length ? [] : [effects(runs, signal)];
+  return [h("h1", { tabindex: "-1" }, "Labels"), filter, ...changed, said, grid, h("div", { class: "foot" }, trouble, further),
     h("p", { class: "dim" }, "Labels belong to rows: each shows in every run on its row. In a sheet: "), h("pre", scrolls("Command"), "benchwright labels RUN --export labels.xlsx")];
 }
