@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 from tests.perf.made_records import streamed
 
 from benchwright.cli import main
@@ -83,6 +84,24 @@ def test_the_live_line_has_time_left_limits_and_finished_levels() -> None:
     LiveLine(stream).show(progress)
     assert stream.getvalue().count("\n") == 1
     assert "within limits" not in load_line(progress)
+
+
+def test_a_narrow_live_line_keeps_what_decides() -> None:
+    """Time left, limits and failures were cut off at 80 columns."""
+    settings = LoadSettings(
+        levels=(5.0, 15.0), profile="poisson", seconds=600.0, requests=9000, slo=(("ttft", 0.06),)
+    )
+    progress = LoadProgress("quiz_of_questions", settings)
+    for number in range(1500):
+        record = streamed(number, 0.0, ttft=0.05, gaps=[0.01] * 4)
+        progress.add(structs.replace(record, outcome=RequestOutcome.HTTP_5XX) if number % 9 == 0 else record)
+    assert len(load_line(progress)) > 120
+    for width in (79, 99, 119):
+        line = load_line(progress, width)
+        assert len(line) <= width, line
+        for words in ("1,500 of 9,000", "% within limits", "167 failed", " s left"):
+            assert words in line
+    assert "ITL" in load_line(progress)
 
 
 def test_a_phase_counts_its_own_requests() -> None:

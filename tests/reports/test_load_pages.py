@@ -136,6 +136,10 @@ def test_a_sweep_has_its_curves_and_a_single_level_has_none(
         assert health == page.locator("details").count()
 
 
+_CUT = "all => all.filter((each) => each.scrollWidth > each.parentElement.clientWidth + 1).map((each) => each.innerText)"
+"""The tables of a page that are wider than their place, so that they must be scrolled."""
+
+
 @pytest.mark.slow
 def test_a_scored_sweep_shows_its_headline_score_by_level(shown: Callable[..., Page], tmp_path: Path) -> None:
     records, settings, stages = sweep()
@@ -146,6 +150,9 @@ def test_a_scored_sweep_shows_its_headline_score_by_level(shown: Callable[..., P
         "Score by level: exact"
     ]
     assert [row["exact"] for row in cells(page, "Levels")] == ["1.0000", "1.0000", "0.2500"]
+    page.set_viewport_size({"width": 1200, "height": 900})
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.eval_on_selector_all("table", _CUT) == []
     assert not any(title.startswith("Score") for title in titles(shown(*view_of(sweep(), tmp_path))))
 
 
@@ -335,6 +342,11 @@ def test_limits_are_lines_on_the_plots_and_errors_come_first(
     assert "limit 60 ms" in page.locator("text.limit").all_text_contents()
     headings = page.locator("h2").all_text_contents()
     assert headings.index("Errors") < headings.index("Levels")
+    assert "15 of 450 requests failed (3.3 %): 15 http_5xx" in page.inner_text("main")
+    records, settings, stages = sweep()
+    page = shown(*view_of((records, replace(settings, slo=(("ttft", 6.0),)), stages), tmp_path))
+    assert page.locator("line.limit").count() == 0
+    assert set(page.locator("text.limit").all_text_contents()) == {"limit 6 s ↑", "limit 6 s →"}
     plain = shown(*view_of(open_loop(200), tmp_path))
     assert plain.locator("line.limit").count() == 0
     assert "Errors" not in plain.locator("h2").all_text_contents()

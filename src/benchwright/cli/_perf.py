@@ -206,32 +206,34 @@ def watching_load(*, quiet: bool) -> Iterator[LoadWatcher | None]:
         yield LogLines(stream)
 
 
-def load_line(progress: LoadProgress) -> str:
+def load_line(progress: LoadProgress, width: int | None = None) -> str:
     """The state of a test in one line: progress, the rate and latencies of the last seconds, errors.
 
-    It is plain text that takes about 50 µs to make and write; anything slower would affect the figures.
+    In a narrow terminal, what tells least is left out. It is plain text that takes about 50 µs to make and write; anything slower would affect the
+    figures.
     """
-    settings = progress.settings
-    parts = [progress.name]
+    settings, place = progress.settings, ""
     if len(settings.levels) > 1 or settings.search is not None:
         unit = "/s" if settings.open_loop else " in flight"
         place = f"{progress.stage + 1}/{len(settings.levels)}"
         if settings.search is not None:
             place = f"probe {progress.stage + 1}"
-        parts[0] += f" [{place}: {progress.level:g}{unit}]"
-    done = f"{progress.done:,}"
+        place = f" [{place}: {progress.level:g}{unit}]"
+    done = f"warming up: {progress.done:,}" if progress.phase == "warmup" else f"{progress.done:,}"
     if settings.requests is not None and progress.phase != "warmup":
         done += f" of {settings.requests:,}"
+    time_ = ""
     if progress.seconds is not None:
-        done += f" in {min(progress.elapsed_s, progress.seconds):.0f} of {round(progress.seconds, 1):g} s"
-    parts.append(f"warming up: {done}" if progress.phase == "warmup" else done)
+        time_ = f" in {min(progress.elapsed_s, progress.seconds):.0f} of {round(progress.seconds, 1):g} s"
+    parts = [progress.name + place, done + time_]
     recent = progress.recent()
-    parts.append(f"{recent.rate:,.1f}/s")
-    parts.append(f"{progress.in_flight:,} in flight")
-    for name, pair in (("TTFT", recent.ttft_s), ("ITL", recent.itl_s)):
+    light = [f"{progress.in_flight:,} in flight"]  # first what is left out first
+    for name, pair in (("ITL", recent.itl_s), ("TTFT", recent.ttft_s)):
         if pair is not None:
             late = "" if pair[1] is None else f" (p99 {pair[1] * 1000:,.0f})"
-            parts.append(f"{name} {pair[0] * 1000:,.0f}{late} ms")
+            light.append(f"{name} {pair[0] * 1000:,.0f}{late} ms")
+    light.append(f"{recent.rate:,.1f}/s")
+    parts += reversed(light)
     if progress.within is not None and progress.done and progress.phase != "warmup":
         parts.append(f"{100 * progress.within / progress.done:.1f} % within limits")
     if progress.failed:
@@ -241,6 +243,13 @@ def load_line(progress: LoadProgress) -> str:
         parts.append(f"about {left:,.0f} s left")
     if progress.stopping:
         parts.append(progress.stopping)
+    if width is not None:
+        while light and len(", ".join(parts)) > width:
+            parts.remove(light.pop(0))
+        if len(", ".join(parts)) > width:
+            parts[1] = done
+        if (beyond := len(", ".join(parts)) - width) > 0:
+            parts[0] = progress.name[: max(1, len(progress.name) - beyond - 1)] + "…" + place
     return shown(", ".join(parts))
 
 
@@ -280,7 +289,8 @@ class LiveLine:
             for number in range(self._finished, len(progress.finished)):
                 self._stream.write(f"\r\x1b[K{finished_line(progress, number)}\n")
             self._finished = len(progress.finished)
-            self._stream.write("\r\x1b[K" + load_line(progress)[: max(20, width - 1)])
+            width = max(20, width - 1)
+            self._stream.write("\r\x1b[K" + load_line(progress, width)[:width])
             self._stream.flush()
             self._drawn = True
         except OSError:  # the terminal has gone; the test continues

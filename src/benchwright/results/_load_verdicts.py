@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from benchwright.core import p_text, percent
@@ -247,6 +248,13 @@ def _of_requests(view: LoadView) -> tuple[str, str]:
             "the only request completed" if summary.sent == 1 else f"all {summary.sent:,} requests completed",
         )
     share = f"{summary.failed:,} of {summary.sent:,} requests failed ({100 * summary.failed / summary.sent:.1f} %)"
+    classes: Counter[str] = Counter()
+    for stage in summary.stages:
+        classes.update({each.outcome: each.count for each in stage.errors})
+    share += "".join(
+        f"{', ' if place else ': '}{count:,} {outcome}"
+        for place, (outcome, count) in enumerate(classes.most_common())
+    )
     most = MAX_ERROR_SHARE if allowed is None else allowed
     if summary.failed <= most * summary.sent or summary.search is not None:
         return "warn", share

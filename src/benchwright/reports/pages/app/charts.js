@@ -11,7 +11,7 @@ import { general } from "./figures.js";
 /** @typedef {[number, string]} Mark a value with its text */
 /** @typedef {{ title: string, x: Axis, y: Axis, series: Series[], tips: Tip[], along?: "x" | "y", wide?: boolean, note?: string,
  *  marks?: Mark[], limits?: Mark[], legend?: boolean }} Chart
- *  limits are lines across the axis that they are on: vertical if tips are searched along y; those beyond the axis are left out */
+ *  limits are lines across the axis that they are on: vertical if tips are searched along y; of those beyond the axis, only the texts are shown */
 
 /** The position of a value, from 0 to 1. @param {Axis} axis @param {number} value */
 export function place(axis, value) {
@@ -147,7 +147,11 @@ class Drawing {
   limits() {
     const { chart, left, right, top, floor } = this;
     const axis = chart.along === "y" ? chart.x : chart.y;
-    return (chart.limits ?? []).filter(([value]) => axis.low <= value && value <= axis.high).flatMap(([value, text]) => {
+    return (chart.limits ?? []).filter(([value]) => axis.low <= value).flatMap(([value, text], place) => {
+      if (value > axis.high) {
+        const words = `${text} ${chart.along === "y" ? "→" : "↑"}`;
+        return [svg("text", { class: "limit", x: right - 4, y: floor - 8 - 14 * place, "text-anchor": "end" }, words)];
+      }
       if (chart.along === "y") {
         const x = round(this.px(value)), late = x > (left + right) / 2;
         return [svg("line", { class: "limit", x1: x, x2: x, y1: top, y2: floor }),

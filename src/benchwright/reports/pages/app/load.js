@@ -109,7 +109,6 @@ function details(page, stage, number) {
   const pairs = [table(called("whole level"), ["whole level", "value", "95 % interval"], wholeLevel(page, stage, number))];
   const { server, groups } = words.stages[number];
   if (server.length) pairs.push(table(called("the server's own counters"), ["the server's own counters", "value"], server));
-  if (Object.keys(stage.scores).length) pairs.push(replies(stage, number));
   pairs.push(table(called("steady window"), ["steady window", { text: steady.verdict.replaceAll("_", " "), style: "left" }], [...reasons(steady.reasons), ...window_(steady)]));
   pairs.push(table(called("client health"), ["client health", { text: health === null ? "not on record" : health.verdict, style: "left" }],
     health === null ? [] : [...reasons(health.reasons), ...client(health)]));
@@ -123,7 +122,7 @@ function details(page, stage, number) {
   const lost = stage.errors.map(({ outcome, count: many, first }) => [{ text: outcome, style: "warn" }, count(many), first]);
   const absent = Object.entries(stage.absent).map(([key, reason]) => `${key} (${reason})`).join("; ");
   return h("details", { open: summary.stages.length === 1 ? "" : null }, h("summary", {}, title),
-    perRequest(metrics, stage, number), h("div", { class: "pair" }, ...pairs), ...groupTables,
+    perRequest(metrics, stage, number), Object.keys(stage.scores).length ? replies(stage, number) : null, h("div", { class: "pair" }, ...pairs), ...groupTables,
     lost.length ? table(called("errors"), ["error", "count", "first words"], lost, { texts: [2] }) : null,
     absent ? h("p", { class: "dim" }, `Absent: ${absent}.`) : null);
 }
