@@ -38,6 +38,18 @@ USES: dict[str, tuple[str, str, str]] = {
         "other = importlib.util.module_from_spec(spec); spec.loader.exec_module(other)",
         "used = other.WORD", "other_code.py",
     ),
+    "a folder up, run": (
+        'import runpy\nshared = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "code", "run.py"))',
+        'used = shared["WORD"]', "../code/run.py",
+    ),
+    "a folder up, executed": (
+        'exec((Path(__file__).parents[1] / "code" / "run.py").read_text())', "used = WORD", "../code/run.py",
+    ),
+    "a folder up, by its file": (
+        'spec = importlib.util.spec_from_file_location("other", Path(__file__).parents[1] / "code" / "run.py")\n'
+        "other = importlib.util.module_from_spec(spec); spec.loader.exec_module(other)",
+        "used = other.WORD", "../code/run.py",
+    ),
     "a file read at import": ('WORD = Path(__file__).with_name("words.txt").read_text()', "used = WORD", "words.txt"),
     "a file opened at import": ("WORD = open('words.txt').read()", "used = WORD", "words.txt"),
     "a computed file at import": ("WORD = (Path(__file__).parent / ('wor' + 'ds.txt')).read_text()", "used = WORD", "words.txt"),
@@ -88,7 +100,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "rows.jsonl").write_text(
         "".join(json.dumps({"q": f"{k}", "target": "1"}) + "\n" for k in range(4))
     )
-    for name in ("helpers.py", "other_code.py", "../shared.py"):
+    (place.parent / "code").mkdir()
+    for name in ("helpers.py", "other_code.py", "../shared.py", "../code/run.py"):
         (place / name).write_text('WORD = "1"\n')
     for name in ("words.txt", "lists/a.txt", "../above.json", "unrelated.txt"):
         (place / name).write_text("1")

@@ -147,7 +147,9 @@ class Watch(Struct, eq=False):
         top = source.parent
         used = _used.get(source, Used())
         others = {source, *((top / name).resolve() for name in known), *(path.resolve() for path in excluded)}
-        code = {path for path in used.modules if path not in others}
+        # Code need not be a module: `runpy` and `exec` only open its file.
+        ran = {_written_as(path).resolve() for path in used.files if path.suffix in (".py", ".pyc")}
+        code = {path for path in (used.modules | ran) - others if is_of_user(path)}
         data = {path for path in used.files if path.suffix not in _CODE}
         unknown: list[str] = []
         waiting, seen = [source, *code, *(top / name for name in known)], set[Path]()
