@@ -10,7 +10,7 @@ import pytest
 from benchwright import UsageError, run_suite
 from benchwright.cli import main
 from benchwright.cli._commands import COMMANDS
-from benchwright.cli._habits import _KEYS, _SAME, meant_option
+from benchwright.cli._habits import _COMMANDS, _KEYS, _SAME, meant_option
 from benchwright.core import ConfigError
 
 SECRET = "sk-1234567890abcdef"
@@ -74,6 +74,20 @@ CASES = [
     (["run", "task.yaml"], "docs/moving.md"),
     (["run", "group.yaml"], "docs/moving.md"),
     (["gate", "1", "--policy", "none.toml"], "[[threshold]]"),
+    (["eval", "q.csv"], "Type: benchwright run TARGET."),
+    (["results"], "Type: benchwright show RUN."),
+    (["delete", "1"], "Type: benchwright rm RUN."),
+    (["ci", "q.csv"], "benchwright gate last --policy FILE (docs/ci.md)"),
+    (["ls", "runs"], "benchwright list"),
+    (["compare", "1"], "the following arguments are required: B\n"),
+    (["run", "."], "name one of its files: group.yaml, q.csv, task.yaml."),
+    (["run", "empty"], "name a file; none in it can be run."),
+    (["run", "q.csv", "--prompt", "x"], "It is called --template here"),
+    (["run", "q.csv", "--target-field", "x"], "It is called --output-column here"),
+    (["run", "q.csv", "--response-field", "x"], "@benchmark(…, response_field=…), see docs/benchmarks.md"),
+    (["run", "q.csv", "--tools-field", "x"], "@benchmark(…, tools_field=…)"),
+    (["run", "q.csv", "--judge", "gpt-4o"], "--judge-model NAME, or --judge-url URL --judge-id ID"),
+    (["run", "q.csv", "--model-url", "http://localhost:9/v1", "--model", "x"], "--model-id x"),
 ]
 
 
@@ -88,6 +102,7 @@ def test_the_cure_is_named_in_one_error(
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text("question,answer\n1+1?,2\n")
     Path("task.yaml").write_text("task: t\ndataset_path: json\ndoc_to_text: '{{question}}'\n")
+    Path("empty").mkdir()
     Path("group.yaml").write_text("group: g\ntask: [a, b]\n")
     assert main(words) in (2, 4)
     said = capsys.readouterr()
@@ -103,6 +118,9 @@ def test_the_cure_is_named_in_one_error(
 def test_no_habit_stands_for_two_things_and_every_flag_exists() -> None:
     theirs = [name for names in _SAME for name in names] + list(_KEYS)
     assert len(theirs) == len(set(theirs))
+    words = [name for names in _COMMANDS for name in names]
+    assert len(words) == len({*words, *COMMANDS}) - len(COMMANDS), "a command of ours needs no habit"
+    assert {typed.split()[0] for typed in _COMMANDS.values()} <= {*COMMANDS, "--version"}
     for command in COMMANDS:
         assert meant_option("--nothing", f"benchwright {command}", ["--limit"]) is None
 

@@ -94,9 +94,9 @@ def _split(target: str) -> tuple[str, str | None]:
 
 def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
     if path.is_dir():
-        raise NotFoundError(
-            f"{shown} is a folder; name a benchmark file in it, such as {shown.rstrip('/')}/bench.py"
-        )
+        inside = [str(Path(shown) / name) for name in _runnable_files(path)[:8]]
+        files = f"one of its files: {', '.join(inside)}" if inside else "a file; none in it can be run"
+        raise NotFoundError(f"{shown} is a folder; name {files}. {_LISTING}")
     if not path.is_file():
         near = _near_file(path.name, _runnable_files(path.parent))
         raise NotFoundError(f"there is no file {shown}.{near} {_LISTING}")

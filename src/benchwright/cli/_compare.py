@@ -26,7 +26,7 @@ def configure(parser: Parser) -> None:
         "a", metavar="A", help="the run to compare with: number, name, folder, last, or a baseline"
     )
     parser.add_argument("b", metavar="B", help="the other run")
-    parser.add_argument("more", metavar="C", nargs="*", help="further runs, at most eight in all")
+    parser.add_argument("more", metavar="C", nargs="*", default=[], help="further runs, at most eight in all")
     parser.add_argument("--metric", metavar="NAME", help="only this metric")
     parser.add_argument(
         "--tolerance", type=value_of(_TOLERANCE), default=0.0, metavar="X", help=_TOLERANCE.meaning

@@ -29,10 +29,44 @@ _SAME: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--qps", "--rps", "--request-per-second"): ("--rate",),
     ("--duration-seconds", "--time"): ("--duration",),
     ("--judge-model-name", "--grader"): ("--judge-model", "--judge-id"),
+    ("--prompt", "--prompt-template", "--prompt-file"): ("--template",),
+    ("--question", "--question-column", "--question-field", "--prompt-column", "--input-column", "--input-field", "--input-key"):
+        ("--input-columns",),
+    ("--answer", "--answer-column", "--answer-field", "--target", "--target-column", "--target-field", "--gold", "--label-column",
+     "--reference-column", "--expected-column"): ("--output-column",),
+    ("--choices", "--choices-column", "--options-column"): ("--options",),
     ("-y", "--force-yes", "--assume-yes"): ("--yes",),
     ("--html", "--report"): ("--output",),
 }  # fmt: skip
 """Options of other tools, and those here that mean the same. The first ones that a command has are named."""
+_COMMANDS: dict[tuple[str, ...], str] = {
+    ("eval", "evaluate", "execute", "exec", "start", "test", "bench", "benchmark", "score"): "run TARGET",
+    ("ci", "pipeline"): "run TARGET && benchwright gate last --policy FILE (docs/ci.md)",
+    ("result", "results", "view", "open", "status", "info", "inspect", "samples", "get"): "show RUN",
+    ("runs", "history", "log", "logs", "ps", "jobs"): "list",
+    ("delete", "remove", "del", "erase"): "rm RUN",
+    ("diff", "cmp", "vs"): "compare A B",
+    ("stop", "kill", "abort"): "cancel RUN",
+    ("continue", "restart", "retry"): "resume RUN",
+    ("load", "loadtest", "load-test", "stress", "speed", "throughput"): "perf TARGET",
+    ("web", "ui", "dashboard", "server", "app"): "serve",
+    ("mock", "fake", "demo", "simulator"): "simulate",
+    ("lint", "dry-run", "dryrun", "preview", "verify"): "check TARGET",
+    ("new", "create", "setup", "quickstart"): "init DIR",
+    ("models", "providers"): "ls --models",
+    ("benchmarks", "tasks", "evals", "datasets", "plugins"): "ls",
+    ("baseline", "baselines", "approve", "promote"): "bless RUN --as NAME",
+    ("html", "page"): "report RUN -o FILE.html",
+    ("download", "install"): "fetch bfcl",
+    ("calibrate",): "judge-calibrate FILE",
+    ("repair", "fix"): "doctor",
+    ("version",): "--version",
+}
+"""Commands of other tools, and what to type here."""
+_NOT_JSON = {
+    "--judge": "To name the judge of the metric judge: --judge-model NAME, or --judge-url URL --judge-id ID"
+}
+"""Options that take JSON, and those that people mean if they give a plain text."""
 _KEYS = (
     "--api-key",
     "--apikey",
@@ -72,6 +106,7 @@ _SPARE = {
     "resume": "resume takes one run at a time: benchwright resume {spare}",
     "rescore": "rescore takes one run at a time: benchwright rescore {spare}",
     "bless": "bless takes one run at a time: benchwright bless {spare} --as NAME",
+    "ls": "ls lists the evaluations that can be run. The runs: benchwright list",
 }
 """What to do with arguments that a command does not take."""
 
@@ -102,6 +137,30 @@ def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
             return "The program's version: benchwright --version; stages and failures as they happen: benchwright run TARGET --debug"
         return None
     return None
+
+
+def meant_command(name: str) -> str | None:
+    """What to type instead of a command that another tool has, after the program's name; None if it is not known from there."""
+    plain = name.lower().replace("_", "-")
+    return next((ours for theirs, ours in _COMMANDS.items() if plain in theirs), None)
+
+
+def meant_benchmark_parameter(name: str, known: Collection[str]) -> str | None:
+    """The cure for an option that only the decorator `benchmark` has, for a command that runs benchmarks."""
+    import inspect
+
+    from benchwright import benchmark
+
+    parameter = name.removeprefix("--").replace("-", "_")
+    if "--output-column" not in known or parameter not in inspect.signature(benchmark).parameters:
+        return None
+    return f"{parameter} is a parameter of benchmarks in Python: @benchmark(…, {parameter}=…), see docs/benchmarks.md"
+
+
+def meant_by_text(message: str) -> str:
+    """The options that people mean who gave a text to an option that takes JSON, after argparse's message about it."""
+    flag = message.removeprefix("argument ").partition(":")[0]
+    return f". {_NOT_JSON[flag]}" if " is not JSON. " in message and flag in _NOT_JSON else ""
 
 
 def spare_argument(command: str, first: str | None, spare: Sequence[str]) -> str:

@@ -102,7 +102,12 @@ def _execute(words: list[str], output: Output) -> int:
     name = words[0]
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        near = suggest(name, COMMANDS) if what == "command" else ""
+        near = ""
+        if what == "command":
+            from benchwright.cli._habits import meant_command
+
+            meant = meant_command(name)
+            near = f" Type: benchwright {meant}." if meant else suggest(name, COMMANDS)
         if os.path.isfile(name):  # as other programs take a file of benchmarks
             packaged = f", or benchwright compile {name}" if name.endswith(".py") else ""
             near = f" It is a file; say what to do with it: benchwright run {name}{packaged}."

@@ -90,15 +90,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, where argparse would exit."""
+        from benchwright.cli._habits import meant_by_text
+
         example = (self.epilog or "").partition("\n")[2].partition("\n")[0].strip()
         message = _URL.sub(lambda found: public_url(found[0]), message)  # quotes what was typed
         shown = (
             "" if " such as '" in message else f"\nFor example: {example}"
         )  # one example, the one for the fault
-        raise UsageError(f"{message}{shown}\nSee: {self.prog} --help")
+        raise UsageError(f"{message}{meant_by_text(message)}{shown}\nSee: {self.prog} --help")
 
     def _unknown(self, words: Sequence[str], arguments: argparse.Namespace) -> UsageError:
-        from benchwright.cli._habits import meant_option, spare_argument
+        from benchwright.cli._habits import meant_benchmark_parameter, meant_option, spare_argument
 
         option = next((word for word in words if word.startswith("-")), None)
         if option is None:
@@ -113,7 +115,8 @@ class Parser(argparse.ArgumentParser):
         if not name.startswith("--"):
             name = name[:2]  # -n5
         known = [text for text in self._option_string_actions if text.startswith("--")]
-        if (meant := meant_option(name, self.prog, known)) is not None:
+        meant = meant_option(name, self.prog, known) or meant_benchmark_parameter(name, known)
+        if meant is not None:
             return UsageError(
                 f"unknown option {name}. {meant[0].upper()}{meant[1:]}\nSee: {self.prog} --help"
             )

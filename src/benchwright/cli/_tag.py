@@ -11,7 +11,9 @@ from benchwright.cli._parser import Parser
 
 def configure(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help='number, "last", name, or folder (see: list)')
-    parser.add_argument("tags", metavar="NAME=VALUE", nargs="*", help="tags to set; none: print those it has")
+    parser.add_argument(
+        "tags", metavar="NAME=VALUE", nargs="*", default=[], help="tags to set; none: print those it has"
+    )
     parser.add_argument(
         "--remove", action="append", default=[], metavar="NAME", help="take a tag away; may be repeated"
     )

@@ -90,6 +90,11 @@ class ChosenModel(Struct, frozen=True):
                     f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out"
                 )
             return _http(options, profile.model_at(address, options.model_id), ask_server)
+        if name is not None and name != "demo" and address is not None:
+            raise UsageError(
+                f"--model names a model of benchwright.toml or a profile, and {name!r} is neither. The name of a model on the server "
+                f"of --model-url is its id: --model-id {name}"
+            )
         if name is not None and name != "demo":
             where = config.path.name if config is not None else "no benchwright.toml was found"
             raise UsageError(
