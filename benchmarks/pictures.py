@@ -121,7 +121,7 @@ def _program() -> str:
 
 def _run(work: Path, *words: str, ok: tuple[int, ...] = (0,)) -> str:
     done = subprocess.run(
-        [_program(), *words, "--workspace", str(work)],
+        [_program(), *words],  # found from the folder: pages show commands, and no temporary folder
         cwd=work,
         capture_output=True,
         text=True,
