@@ -135,7 +135,9 @@ async def test_transient_fault_is_retried_and_named_when_it_stays(
         endpoint_at(server.url, transport, max_retries=1) as endpoint,
     ):
         if fault in (hang, hang_half_way):
-            endpoint._timeout_s = 0.1  # of an attempt only: the time for all is not to be over on a slow machine
+            endpoint._timeout_s = (
+                0.1  # of an attempt only: the time for all is not to be over on a slow machine
+            )
         reply = await endpoint.send(chat())
         assert reply.failure is not None
         assert (reply.status, reply.failure.kind, reply.attempts) == ("failed", kind, 2), reply.failure

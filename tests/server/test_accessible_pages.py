@@ -46,7 +46,7 @@ def axe() -> str:
 
 @pytest.fixture(scope="module")
 def compared(folder: Path) -> list[int]:
-    """Three runs on the same rows, in the workspace of the other pages."""
+    """Three runs on the same rows, one of them judged, and two load tests, in the workspace of the other pages."""
     with (folder / "topics.csv").open("w", newline="", encoding="utf-8") as file:
         rows = [[f"{n}+1", str(n + 1), f"topic {n % 2}"] for n in range(30)]
         csv.writer(file).writerows([["question", "answer", "topic"], *rows])
@@ -57,6 +57,13 @@ def compared(folder: Path) -> list[int]:
             replies = iter([str(n + 1) if n >= misses else "no" for n in range(30)])
             endpoint = ScriptedEndpoint(lambda request, replies=replies: next(replies))
             found.append(benchwright.run("topics.csv", endpoint=endpoint, parallelism=1).run_id)
+        benchwright.gate(
+            found[1], policy={"threshold": [{"metric": "normalised_exact", "min": 0.95, "bound": "lower"}]}
+        )
+        loads = [
+            benchwright.perf("topics.csv", model="demo", concurrency="1,2", requests=20) for _ in range(2)
+        ]
+        found += [load.run_id for load in loads]
     return found
 
 
@@ -69,11 +76,12 @@ def test_axe_finds_nothing_on_any_page_and_paper_cuts_nothing(
         ask(address, "POST", "/handed", {"page": "/gates/2", "document": verdict})
         checked = check_document("q.csv")
         ask(address, "POST", "/handed", {"page": "/data?target=q.csv", "document": checked})
-        one, two, three = compared
+        one, two, three, *loads = compared
         pages = [
             "/runs", f"/runs/{one}", f"/runs/{one}/samples", f"/runs/{one}/samples/0/0", f"/runs/{one}/slices?by=topic", "/search?q=1",
             f"/compare?runs={one},{two}", f"/compare?runs={one},{two},{three}&by=topic", "/gates/2", "/data?target=q.csv",
             f"/runs/{one}/samples?labelled=any", "/labels", "/blind",
+            f"/runs/{two}/samples?changed_from={one}&show=prompt&show=scores.normalised_exact", "/history/topics", f"/compare?runs={loads[0]},{loads[1]}",
         ]  # fmt: skip
         of = {"load": "load", "workflow": "workflows", "benchmark": "runs"}
         pages += [f"/{of[run['kind']]}/{run['id']}" for run in ask(address, "GET", "/runs")["runs"]]
