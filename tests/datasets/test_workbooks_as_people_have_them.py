@@ -292,6 +292,26 @@ def test_a_row_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.
         load_dataset(write_parts(tmp_path / "r.xlsx", parts))
 
 
+@pytest.mark.parametrize(
+    ("part", "inside"),
+    [
+        ("xl/styles.xml", "<cellXfs>{}</cellXfs>"),
+        ("xl/workbook.xml", "<sheets>{}</sheets>"),
+        ("xl/worksheets/sheet1.xml", "<sheetData><row>{}</row></sheetData>"),
+        ("xl/sharedStrings.xml", "<si>{}</si>"),
+    ],
+)
+def test_elements_that_take_more_memory_than_text_are_counted(
+    part: str, inside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xlsx_cells, "_MOST_ELEMENTS", 100_000)
+    parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
+    many = inside.format("<x/>" * 150_000)
+    parts[part] = f'<t xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{many}</t>'.encode()
+    with pytest.raises(DatasetError, match=rf"{part} has more than 100,000 elements.*Save the sheet as CSV$"):
+        load_dataset(write_parts(tmp_path / "e.xlsx", parts))
+
+
 def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
     parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
     parts["xl/workbook.xml"] = (

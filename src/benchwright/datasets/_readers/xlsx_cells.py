@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from msgspec import Struct
 
+from benchwright.core import DatasetError
 from benchwright.datasets._stored import MEGABYTE, StoredFile, max_row_bytes
 
 MOST_BYTES = 2 * 1024**3
@@ -27,6 +28,9 @@ _TEXTS_RATIO = 100
 """How many times the size of the file they may have beyond that. Texts are seldom packed to less than a twentieth."""
 _MOST_OPEN = 32 * MEGABYTE
 """The most that is kept of a row or text that does not end."""
+_MOST_ELEMENTS = 300_000
+"""The most elements of a row, or of a part that is read as a whole. A sheet has at most 16,384 columns and 65,490 formats, and
+an element takes far more memory than the four characters that it may be written with."""
 _BLOCK = 256 * 1024
 
 Cells: TypeAlias = "dict[int, Any]"
@@ -67,6 +71,8 @@ class XlsxBook:
             self._formats = self._read_formats()
         except (KeyError, ParseError, zipfile.BadZipFile, OSError, ValueError) as exc:
             self._parts.close()
+            if isinstance(exc, DatasetError):  # it names its own cure
+                raise
             raise NotAWorkbookError(str(exc)) from exc
         self._texts: list[str] | None = None
 
@@ -205,7 +211,7 @@ class XlsxBook:
         """The elements with a name, each once it is complete; then it is forgotten. With None: all, in the order they end."""
         parser: Any = XMLPullParser(("end",) if name is None else ("start",))
         open_: list[Element] = []
-        size, whole, wanted = 0, 0, ""
+        size, whole, elements, wanted = 0, 0, 0, ""
         parent: Any = None
         try:
             with self._parts.open(part) as raw:
@@ -219,10 +225,17 @@ class XlsxBook:
                             "as CSV"
                         )
                     parser.feed(block)
+                    found = list(parser.read_events())
+                    elements += len(found)
+                    if elements > _MOST_ELEMENTS:
+                        raise self._file.error(
+                            f"{part} has more than {_MOST_ELEMENTS:,} elements{'' if name is None else ' without the end of a row'}. Save the "
+                            "sheet as CSV"
+                        )
+                    events = iter(found)
                     if name is None:
-                        yield from (one for _, one in parser.read_events())
+                        yield from (one for _, one in events)
                         continue
-                    events = parser.read_events()
                     if not wanted and (root := next(events, None)):
                         wanted = root[1].tag[: root[1].tag.rfind("}") + 1] + name
                         parent = root[1]
@@ -237,7 +250,7 @@ class XlsxBook:
                     yield from open_[:done]
                     if done > 0:
                         del open_[:done], parent[:done]
-                        whole = size
+                        whole, elements = size, 0
                     elif size - whole > _MOST_OPEN:
                         raise self._file.error(
                             f"{part} has {_MOST_OPEN / MEGABYTE:,.0f} MB without the end of a row. Save the sheet as CSV"
