@@ -45,7 +45,7 @@ def test_a_run_sends_no_more_at_once_than_it_can_have_connections(
 def test_connections_are_what_the_limit_of_open_files_leaves() -> None:
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 60));"
-        "from benchwright.endpoints import most_connections; print(most_connections());"
+        "from benchwright.engine._open_files import most_connections; print(most_connections());"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)); print(most_connections())"
     )
     done = subprocess.run(

@@ -14,7 +14,6 @@ from benchwright.perf import (
     RequestRecord,
     Requests,
     StageComparison,
-    adjusted,
     summarise,
 )
 
@@ -37,7 +36,7 @@ def compared(
     settings = LoadSettings(levels=(8.0,), slo=slo)
     sides = [Requests.of(each) for each in (a, b)]
     summaries = [summarise(each, settings).stages[0] for each in sides]
-    (found,) = adjusted([StageComparison.of(*sides, *summaries)])
+    (found,) = StageComparison.adjusted([StageComparison.of(*sides, *summaries)])
     return found
 
 

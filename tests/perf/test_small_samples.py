@@ -15,6 +15,7 @@ from tests.perf.made_records import failed, streamed
 
 from benchwright.cli import main
 from benchwright.perf import (
+    EndedRequest,
     LoadSearch,
     LoadSettings,
     LoadSummary,
@@ -22,7 +23,6 @@ from benchwright.perf import (
     RequestRecord,
     Requests,
     StoreSink,
-    request_step,
     stage_step,
     summarise,
 )
@@ -201,7 +201,7 @@ def recorded(store: Store, made: Made, folder: Path, *, killed: bool) -> int:
     )  # fmt: skip
     _requests, summary, stages = summary_of(made, ended=not killed)
     sink = StoreSink(store, run.id)
-    if steps := [*map(request_step, made[0]), *map(stage_step, stages)]:
+    if steps := [*map(EndedRequest.step_of, made[0]), *map(stage_step, stages)]:
         sink.write(steps)
     sink.close()
     status = "interrupted" if killed else "completed"

@@ -23,7 +23,7 @@ from benchwright.perf import (
     summarise,
 )
 from benchwright.perf._values import DurationSpread, StageRecord
-from benchwright.results._load import best_stage, headline, stages_of_interest
+from benchwright.results._load import LoadView, headline, stages_of_interest
 from benchwright.results._load_page import load_page
 from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._load_work import ended_as
@@ -123,7 +123,7 @@ def test_a_level_with_mixed_probes_is_not_shown_as_the_largest_load(tmp_path: Pa
     assert "Largest load" not in page + shown
     assert "No largest load was found. Figures of one probe: 5 in flight, not known to meet the limits after 2 probes" in page  # fmt: skip
     assert "not known to meet the limits" in headline(view.summary)
-    best = best_stage(view.summary)
+    best = LoadView.best_stage(view.summary)
     assert best is not None
     assert best.stage == 0, "the probe that failed, as the verdict says"
 
@@ -177,7 +177,7 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
     assert LoadSummary.from_json(summary.to_json()).search == search
     assert [tuple(each) for each in words["verdicts"]] == found
     assert ("Largest load" in words["best"]["title"]) == (search.level is not None)
-    best = best_stage(summary)
+    best = LoadView.best_stage(summary)
     assert best is not None
     if search.level is not None:
         label = settings.label_of(search.level)

@@ -18,7 +18,6 @@ from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
 from benchwright.config import RunOptions
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
-from benchwright.results import difference_end
 from benchwright.results._clusters import Clusters, SampleTexts, ScoreColumns
 from benchwright.results._metric_comparison import MetricComparison
 from benchwright.results._pairing import pairs_of
@@ -849,5 +848,5 @@ def test_an_interval_and_a_p_value_that_disagree_are_explained(
 
 @given(st.floats(-1, 1))
 def test_an_end_of_an_interval_looks_like_zero_only_if_it_is(end: float) -> None:
-    assert (float(difference_end(end)) == 0) == same_score(end, 0.0)
-    assert not difference_end(end).startswith("-0.000") or float(difference_end(end)) < 0
+    assert (float(MetricComparison.end(end)) == 0) == same_score(end, 0.0)
+    assert not MetricComparison.end(end).startswith("-0.000") or float(MetricComparison.end(end)) < 0

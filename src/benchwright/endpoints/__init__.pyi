@@ -18,7 +18,6 @@ from benchwright.endpoints._limiter import Limiter as Limiter
 from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
-from benchwright.endpoints._open_files import most_connections as most_connections
 from benchwright.endpoints._pipeline.load_test import PipelinedModel as PipelinedModel
 from benchwright.endpoints._pipeline.pipeline import Pipeline as Pipeline
 from benchwright.endpoints._pipeline.step import Step as Step, with_body as with_body

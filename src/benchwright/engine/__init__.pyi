@@ -10,12 +10,9 @@ from benchwright.engine._manifest import changed_manifest as changed_manifest
 from benchwright.engine._models import (
     ChosenModel as ChosenModel,
 )
-from benchwright.engine._notebook import notebook_watcher as notebook_watcher
 from benchwright.engine._perform import RunStart as RunStart
 from benchwright.engine._prepare import (
     Prepared as Prepared,
-    row_settings as row_settings,
-    start_problems as start_problems,
 )
 from benchwright.engine._progress import Progress as Progress, Watcher as Watcher
 from benchwright.engine._reused import reused_replies as reused_replies

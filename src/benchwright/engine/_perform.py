@@ -26,7 +26,6 @@ from benchwright.endpoints import (
     AdaptedEndpoint,
     Endpoint,
     OpenEndpoint,
-    most_connections,
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
@@ -40,6 +39,7 @@ from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._life import InterruptedRunError, RunLife
 from benchwright.engine._manifest import with_read_files
+from benchwright.engine._open_files import most_connections
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies

@@ -85,7 +85,7 @@ class Prepared(Struct, frozen=True):
     @classmethod
     def of(cls, spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
-        of_rows = row_settings(spec, settings)
+        of_rows = Prepared.row_settings(spec, settings)
         requested = of_rows.applied_to(spec)
         strategy_of(
             requested, of_rows.model_type
@@ -98,6 +98,24 @@ class Prepared(Struct, frozen=True):
         rows.refuse_problems()
         return _prepared(rows, settings)
 
+    @staticmethod
+    def row_settings(spec: BenchmarkSpec, settings: RunSettings) -> RowSettings:
+        """A run's settings with the type of model that is decided for the benchmark."""
+        return replace(settings, model_type=model_type_of(spec, settings))
+
+    @staticmethod
+    def problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
+        """Problems, other than bad rows, that keep a run from starting: judges that cannot work, keys and other variables that
+        are not set. Used by `check`; `spec` is as loaded."""
+        spec = Prepared.row_settings(spec, settings).applied_to(spec)
+        problems = _judge_problems(spec)
+        try:
+            _check_secrets(spec, settings)
+            run_prices(spec, settings)
+        except ConfigError as error:
+            problems.append(str(error))
+        return problems
+
 
 def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:
     notes = (*rows.notes(), *_model_notes(rows.spec, settings))
@@ -106,24 +124,6 @@ def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:
     if known := prices.to_json():
         manifest["prices"] = known
     return Prepared(settings, rows, manifest, notes, prices)
-
-
-def row_settings(spec: BenchmarkSpec, settings: RunSettings) -> RowSettings:
-    """A run's settings with the type of model that is decided for the benchmark."""
-    return replace(settings, model_type=model_type_of(spec, settings))
-
-
-def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
-    """Problems, other than bad rows, that keep a run from starting: judges that cannot work, keys and other variables that
-    are not set. Used by `check`; `spec` is as loaded."""
-    spec = row_settings(spec, settings).applied_to(spec)
-    problems = _judge_problems(spec)
-    try:
-        _check_secrets(spec, settings)
-        run_prices(spec, settings)
-    except ConfigError as error:
-        problems.append(str(error))
-    return problems
 
 
 def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:

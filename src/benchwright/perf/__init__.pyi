@@ -4,7 +4,6 @@ from benchwright.perf._columns import compute as compute, ones as ones
 from benchwright.perf._comparison import (
     Difference as Difference,
     StageComparison as StageComparison,
-    adjusted as adjusted,
 )
 from benchwright.perf._conversations import (
     MOST_TURNS as MOST_TURNS,
@@ -16,9 +15,7 @@ from benchwright.perf._conversations import (
 from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import (
     FIGURES as FIGURES,
-    PERCENTILES as PERCENTILES,
     Distribution as Distribution,
-    percentile_key as percentile_key,
 )
 from benchwright.perf._figures import (
     interval_at as interval_at,
@@ -31,9 +28,7 @@ from benchwright.perf._flight import (
     token_arrivals as token_arrivals,
 )
 from benchwright.perf._health import (
-    STRAINED_LAG_S as STRAINED_LAG_S,
-    STRAINED_LATE_S as STRAINED_LATE_S,
-    ms_beside as ms_beside,
+    delay_words as delay_words,
 )
 from benchwright.perf._journal import Journals as Journals
 from benchwright.perf._limits import check_files as check_files, most_connections as most_connections
@@ -55,10 +50,8 @@ from benchwright.perf._records import (
     EndedRequest as EndedRequest,
     StoreSink as StoreSink,
     count_requests as count_requests,
-    record_without_secrets as record_without_secrets,
     recorded_requests as recorded_requests,
     recorded_stages as recorded_stages,
-    request_step as request_step,
     stage_step as stage_step,
 )
 from benchwright.perf._request_files import (
@@ -71,7 +64,6 @@ from benchwright.perf._schedule import arrivals as arrivals, check_schedule as c
 from benchwright.perf._search import (
     SearchResult as SearchResult,
     next_probe as next_probe,
-    requests_of_probe as requests_of_probe,
 )
 from benchwright.perf._self_test import self_test as self_test
 from benchwright.perf._server_watch import ServerWatch as ServerWatch

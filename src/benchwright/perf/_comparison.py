@@ -112,25 +112,25 @@ class StageComparison(Struct, frozen=True):
         scores = tuple(score_differences(*(StageScores(side.completed) for side in sides)))
         return cls(summary_b.label, 0 if pairs is None else len(one), tuple(found), scores)
 
-
-def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
-    """Adjust p-values by Holm's method over all levels, because some of many differences are large by chance."""
-    tests = {
-        key: key[-1]
-        for stage in stages
-        for each in stage.differences
-        if (key := _test(stage, each))[-1] is not None
-    }
-    found = dict(zip(tests, holm([*tests.values()]), strict=True))
-    return tuple(
-        structs.replace(
-            stage,
-            differences=tuple(
-                structs.replace(each, p_value=found.get(_test(stage, each))) for each in stage.differences
-            ),
+    @staticmethod
+    def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
+        """Adjust p-values by Holm's method over all levels, because some of many differences are large by chance."""
+        tests = {
+            key: key[-1]
+            for stage in stages
+            for each in stage.differences
+            if (key := _test(stage, each))[-1] is not None
+        }
+        found = dict(zip(tests, holm([*tests.values()]), strict=True))
+        return tuple(
+            structs.replace(
+                stage,
+                differences=tuple(
+                    structs.replace(each, p_value=found.get(_test(stage, each))) for each in stage.differences
+                ),
+            )
+            for stage in stages
         )
-        for stage in stages
-    )
 
 
 def _test(stage: StageComparison, each: Difference) -> tuple[Any, ...]:

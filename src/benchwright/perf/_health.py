@@ -219,6 +219,15 @@ def ms_beside(seconds: float, *bounds: float) -> str:
     return f"{found} ms"
 
 
+def delay_words(lag_s: float, late_s: float | None) -> str:
+    """The delays of a client that kept up, beside what would be too much. `late_s`: against the schedule; None: there is none."""
+    words = f"event-loop delay was {ms_beside(lag_s, STRAINED_LAG_S)} at p99 (warning above {STRAINED_LAG_S * 1000:g} ms)"
+    if late_s is None:
+        return words
+    late = f"{ms_beside(late_s, STRAINED_LATE_S)} late at p99 (warning above {STRAINED_LATE_S * 1000:g} ms)"
+    return f"{words}, and requests were sent {late}"
+
+
 def _bounds(strained: float, limit: float) -> str:
     return f"warning above {strained * 1000:g} ms, limit {limit * 1000:g} ms"
 

@@ -217,10 +217,24 @@ class EndedRequest(Struct, frozen=True, gc=False):
             zero + started, zero + (record.ended or started), None, None, None,
         )  # fmt: skip
 
+    @staticmethod
+    def without_secrets(stored: bytes, redactor: Redactor) -> bytes:
+        """Remove secrets from a stored record."""
+        if not redactor.guards or not redactor.found_in(stored):
+            return stored
+        record = decode_record(stored)
+        reply = (record.reply or "").encode()
+        whole = redactor.clean_json(reply, OWN_WORDS)
+        marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
+        texts = {
+            name: text and redactor.clean_record(text) for name in _TEXTS for text in [getattr(record, name)]
+        }
+        return encode_record(replace(record, **texts, reply=marked))
 
-def request_step(record: RequestRecord) -> StepValues:
-    """The step that records a request whose test has no clock any more."""
-    return EndedRequest.of(record).step()
+    @staticmethod
+    def step_of(record: RequestRecord) -> StepValues:
+        """The step that records a request whose test has no clock any more."""
+        return EndedRequest.of(record).step()
 
 
 def _request_key(record: RequestRecord) -> str:
@@ -390,7 +404,7 @@ def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
     def kept(step: StepValues) -> bytes:
         output = step[3]
         if step[0].startswith("request/"):
-            return record_without_secrets(output, redactor)
+            return EndedRequest.without_secrets(output, redactor)
         if step[0].startswith("grade/"):
             grade = decode_grade(output)
             return encode_grade(replace(grade, error=grade.error and redactor.clean_record(grade.error)))
@@ -400,17 +414,3 @@ def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
 
 
 _TEXTS = ("error", "finish_reason", "served", "reply_id", "request_id")
-
-
-def record_without_secrets(stored: bytes, redactor: Redactor) -> bytes:
-    """Remove secrets from a stored record."""
-    if not redactor.guards or not redactor.found_in(stored):
-        return stored
-    record = decode_record(stored)
-    reply = (record.reply or "").encode()
-    whole = redactor.clean_json(reply, OWN_WORDS)
-    marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
-    texts = {
-        name: text and redactor.clean_record(text) for name in _TEXTS for text in [getattr(record, name)]
-    }
-    return encode_record(replace(record, **texts, reply=marked))

@@ -79,15 +79,6 @@ def requests_needed(share: float | None) -> int:
     return ceil(log(1 - _CONFIDENCE) / log(share) - 1e-9)
 
 
-def requests_of_probe(share: float | None, repeats: int) -> int:
-    """Requests that each probe of a level must send, so that all of them together have `requests_needed`.
-
-    >>> requests_of_probe(0.99, 3)
-    134
-    """
-    return ceil(ceil(requests_needed(share) / repeats) / (1 - FILLING))
-
-
 class SearchResult(Struct, frozen=True, kw_only=True):
     status: SearchStatus
     level: float | None
@@ -131,6 +122,15 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     def from_json(cls, stored: dict[str, Any]) -> SearchResult:
         """Read the form of `to_json`."""
         return convert(stored, cls)
+
+    @staticmethod
+    def requests_of_probe(share: float | None, repeats: int) -> int:
+        """Requests that each probe of a level must send, so that all of them together have `requests_needed`.
+
+        >>> SearchResult.requests_of_probe(0.99, 3)
+        134
+        """
+        return ceil(ceil(requests_needed(share) / repeats) / (1 - FILLING))
 
 
 class NextProbe(NamedTuple):
@@ -442,7 +442,7 @@ def _seconds(
     allowed, left = allowed_misses(search.share), search.seconds - sum(probe.seconds for probe in probes)
     needed, fits = FAR / allowed, SHARE_OF_TIME * left
     if settled or level >= search.highest:
-        needed = requests_of_probe(search.share, search.repeats)
+        needed = SearchResult.requests_of_probe(search.share, search.repeats)
     elif boundary is None and (own := probes_at(probes, level)):
         needed = max(AGAIN / allowed, sum(probe.requests for probe in own))
     elif boundary is not None:

@@ -100,7 +100,7 @@ class _PipeSink:
 
 async def _work(pipe: int) -> None:
     from benchwright.perf._crew import open_endpoints
-    from benchwright.perf._records import BatchThread, record_without_secrets
+    from benchwright.perf._records import BatchThread, EndedRequest
 
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -116,7 +116,7 @@ async def _work(pipe: int) -> None:
     def ended(record: RequestRecord) -> None:
         stored = encode_record(record)
         if journal is not None:
-            journal.write(record_without_secrets(stored, job.secrets))
+            journal.write(EndedRequest.without_secrets(stored, job.secrets))
         thread.put(stored)
 
     async def phase(task: PhaseTask) -> None:

@@ -71,8 +71,6 @@ from benchwright.results._labels import (
 )
 from benchwright.results._load import (
     LoadView as LoadView,
-    best_stage as best_stage,
-    group_tables as group_tables,
     short as short,
 )
 from benchwright.results._load_comparison import (
@@ -91,7 +89,6 @@ from benchwright.results._many_runs import (
 from benchwright.results._metric_comparison import (
     MetricComparison as MetricComparison,
     MetricSide as MetricSide,
-    difference_end as difference_end,
 )
 from benchwright.results._number_columns import SMALL_BYTES as SMALL_BYTES, WRITER as WRITER
 from benchwright.results._run_document import run_document as run_document

@@ -141,6 +141,29 @@ class LoadView(Struct, frozen=True, kw_only=True):
             stopped_because=self.stopped_because,
         )
 
+    @staticmethod
+    def best_stage(summary: LoadSummary) -> StageSummary | None:
+        """The best level, which a list shows: of the stages in which enough requests met all limits, the one with the most requests
+        per second within them. If there are none, or no limits, it is chosen from all stages; without limits, by all requests per
+        second. Steady stages go first. For a search, the first of `stages_of_interest`."""
+        if not summary.stages:
+            return None
+        if summary.search is not None:
+            return stages_of_interest(summary)[0]
+
+        def rank(stage: StageSummary) -> float:
+            good = stage.figure("goodput")
+            return (stage.figure("request_throughput") or 0.0) if good is None else good
+
+        among = _within_limits(summary) or summary.stages
+        return max(_steady(among) or among, key=rank)
+
+    @staticmethod
+    def group_tables(stage: StageSummary) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+        """The groups into which a stage is divided: their title, and the headings and cells of a table."""
+        found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
+        return [(what, _group_columns(what, groups)) for what, groups in found if groups]
+
 
 def load_view(run: RunRecord) -> RunView:
     """A load test in a list."""
@@ -178,23 +201,6 @@ def count_measured(store: Store, run_id: int) -> int:
 
     load = settings_of(store.run(run_id))
     return count_requests(store, run_id, only_measured=not (load.warmup or load.cooldown))
-
-
-def best_stage(summary: LoadSummary) -> StageSummary | None:
-    """The best level, which a list shows: of the stages in which enough requests met all limits, the one with the most requests
-    per second within them. If there are none, or no limits, it is chosen from all stages; without limits, by all requests per
-    second. Steady stages go first. For a search, the first of `stages_of_interest`."""
-    if not summary.stages:
-        return None
-    if summary.search is not None:
-        return stages_of_interest(summary)[0]
-
-    def rank(stage: StageSummary) -> float:
-        good = stage.figure("goodput")
-        return (stage.figure("request_throughput") or 0.0) if good is None else good
-
-    among = _within_limits(summary) or summary.stages
-    return max(_steady(among) or among, key=rank)
 
 
 def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
@@ -277,7 +283,7 @@ def limit_text(seconds: float) -> str:
 
 def headline(summary: LoadSummary) -> str:
     """The main figures of the test for a table cell: `41.2/s, ttft p99 210 ms`."""
-    stage = best_stage(summary)
+    stage = LoadView.best_stage(summary)
     if stage is None or stage.figure("request_throughput") is None:
         return "–"
     parts = [f"{short(stage.figure('request_throughput'), METRICS['request_throughput'])}/s"]
@@ -290,12 +296,6 @@ def headline(summary: LoadSummary) -> str:
     if len(summary.stages) > 1:
         parts.append(f"at {stage.label}, {best_of(summary)}")
     return ", ".join(parts)
-
-
-def group_tables(stage: StageSummary) -> list[tuple[str, list[tuple[str, list[str]]]]]:
-    """The groups into which a stage is divided: their title, and the headings and cells of a table."""
-    found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
-    return [(what, _group_columns(what, groups)) for what, groups in found if groups]
 
 
 def _group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, list[str]]]:
@@ -345,7 +345,7 @@ def short(value: float | None, metric: Metric) -> str:
 
 
 def _of_best(summary: LoadSummary, name: str) -> float | None:
-    stage = best_stage(summary)
+    stage = LoadView.best_stage(summary)
     return None if stage is None else stage.figure(name)
 
 

@@ -18,14 +18,13 @@ from benchwright.perf import (
     ScoreDifference,
     StageComparison,
     StageSummary,
-    adjusted,
 )
 from benchwright.results._comparing import setting_differences
 from benchwright.results._comparison import ComparisonOptions, Side, TwoRuns, field_differences
 from benchwright.results._figures import GradedNote, plural
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._load import (
-    best_stage,
+    LoadView,
     load_view,
     outcomes_of,
     recorded_summary,
@@ -258,7 +257,7 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
             f"{FoundRun.title_of(a)} has the levels {', '.join(only_a) or '–'} and {FoundRun.title_of(b)} {', '.join(only_b) or '–'}: none in common"
         )
     requested = _requested(options.metric)
-    levels = adjusted(
+    levels = StageComparison.adjusted(
         [
             _only(_shown(StageComparison.of(*requests, before, after), before, after), requested)
             for before, after in matched
@@ -314,7 +313,7 @@ def _summary(found: FoundRun, requests: Requests) -> LoadSummary:
 
 
 def _searches(a: LoadSummary, b: LoadSummary) -> SearchComparison | None:
-    sides = [(each.search, best_stage(each)) for each in (a, b)]
+    sides = [(each.search, LoadView.best_stage(each)) for each in (a, b)]
     (one, at_one), (other, at_other) = sides
     if one is None or other is None or one.level is None or other.level is None:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.core import JsonObject, JsonValue, percent, rfc3339
 from benchwright.perf import LATENCIES, METRICS, Requests, StageSummary
 from benchwright.results._figures import cost_lines, money
-from benchwright.results._load import LoadView, best_stage, group_tables, limit_text, none_within_limits
+from benchwright.results._load import LoadView, limit_text, none_within_limits
 from benchwright.results._load_charts import load_charts
 from benchwright.results._load_verdicts import server_rows
 from benchwright.store import RunRecord, Store
@@ -59,7 +59,7 @@ def _definition(name: str) -> JsonObject:
 
 def _best(view: LoadView) -> JsonObject | None:
     """The stage whose figures come first. None is marked as the best if a search has no answer, or no level is within the limits."""
-    summary, stage = view.summary, best_stage(view.summary)
+    summary, stage = view.summary, LoadView.best_stage(view.summary)
     if stage is None:
         return None
     title, of = view.best_words
@@ -71,7 +71,7 @@ def _best(view: LoadView) -> JsonObject | None:
 def _stage(stage: StageSummary) -> JsonObject:
     groups: list[JsonValue] = [
         {"what": what, "columns": [[heading, [*cells]] for heading, cells in columns]}
-        for what, columns in group_tables(stage)
+        for what, columns in LoadView.group_tables(stage)
     ]
     return {"server": [[title, text] for title, text in server_rows(stage)], "groups": groups}
 

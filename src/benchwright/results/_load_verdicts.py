@@ -8,19 +8,15 @@ from collections.abc import Sequence
 from benchwright.core import p_text, percent
 from benchwright.perf import (
     MAX_ERROR_SHARE,
-    STRAINED_LAG_S,
-    STRAINED_LATE_S,
     LoadSettings,
     LoadSummary,
     SearchResult,
     StageSummary,
-    ms_beside,
-    requests_of_probe,
+    delay_words,
 )
 from benchwright.results._figures import duration, plural
 from benchwright.results._load import (
     LoadView,
-    best_stage,
     limit_text,
     none_within_limits,
     outcomes_of,
@@ -208,7 +204,7 @@ def _passed_there(search: SearchResult) -> str:
 def _more_requests(settings: LoadSettings) -> str:
     if settings.requests is None or settings.search is None:
         return "longer probes with --seconds, or a lower --slo-share"
-    most = requests_of_probe(settings.search.share, settings.search.repeats)
+    most = SearchResult.requests_of_probe(settings.search.share, settings.search.repeats)
     return f"--requests {most} or more, or a lower --slo-share"
 
 
@@ -315,10 +311,8 @@ def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str,
     if not judged:
         return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
     lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
-    words = f"event-loop delay was {ms_beside(lag / 1000, STRAINED_LAG_S)} at p99 (warning above {STRAINED_LAG_S * 1000:g} ms)"
-    if open_loop:
-        late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
-        words += f", and requests were sent {ms_beside(late / 1000, STRAINED_LATE_S)} late at p99 (warning above {STRAINED_LATE_S * 1000:g} ms)"
+    late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged) / 1000 if open_loop else None
+    words = delay_words(lag / 1000, late)
     if others:
         words += f"; not judged{_where(others, stages)}"
     return "ok", f"the client kept up: {words}"
@@ -358,7 +352,7 @@ def _of_limits(view: LoadView) -> tuple[str, str]:
     limits = limits_words(view.settings)
     if all(stage.slo is None for stage in view.summary.stages):
         return "warn", f"limits ({limits}) could not be judged"
-    best, missed = best_stage(view.summary), none_within_limits(view.summary)
+    best, missed = LoadView.best_stage(view.summary), none_within_limits(view.summary)
     shares = [(stage.slo.met / max(1, stage.slo.sent), stage) for stage in view.summary.stages if stage.slo]
     if missed:
         share, stage = max(shares, key=lambda each: each[0])

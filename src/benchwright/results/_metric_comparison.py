@@ -163,6 +163,18 @@ class MetricComparison(Struct, frozen=True):
             "p_adjusted_failures_as_wrong": self.p_adjusted_failures_as_wrong,
         }
 
+    @staticmethod
+    def end(value: float) -> str:
+        """An end of the interval of a difference, in three decimals; in more if it would look like 0.
+
+        >>> MetricComparison.end(0.0634), MetricComparison.end(-0.00021), MetricComparison.end(0.0), MetricComparison.end(-4e-18)
+        ('+0.063', '-0.0002', '+0.000', '+0.000')
+        """
+        if same_score(value, 0.0):
+            return "+0.000"
+        text = f"{value:+.3f}"
+        return text if float(text) else f"{value:+.1g}"
+
 
 def _paired_json(paired: PairedResult | None) -> JsonObject | None:
     """The pairs of a metric; without a p-value if no pair differs, because nothing was tested."""
@@ -273,15 +285,3 @@ def folded(
         else:
             found[metric.shown] = metric, []
     return list(found.values()), unchanged
-
-
-def difference_end(value: float) -> str:
-    """An end of the interval of a difference, in three decimals; in more if it would look like 0.
-
-    >>> difference_end(0.0634), difference_end(-0.00021), difference_end(0.0), difference_end(-4e-18)
-    ('+0.063', '-0.0002', '+0.000', '+0.000')
-    """
-    if same_score(value, 0.0):
-        return "+0.000"
-    text = f"{value:+.3f}"
-    return text if float(text) else f"{value:+.1g}"

@@ -31,7 +31,7 @@ from benchwright.core import (
     open_artifacts,
     row_hash,
 )
-from benchwright.perf import LoadSummary, read_request_file, request_step
+from benchwright.perf import EndedRequest, LoadSummary, read_request_file
 from benchwright.results._clusters import SampleTexts
 from benchwright.results._command import run_config
 from benchwright.results._figures import ALL_REPLIES, metric_of_stats
@@ -322,7 +322,7 @@ def steps_of_folder(folder: Path, kind: str) -> Iterator[StepValues]:
         return
     if kind == RunKind.LOAD:
         with files.open(name) as data:
-            yield from map(request_step, read_request_file(data))
+            yield from map(EndedRequest.step_of, read_request_file(data))
         return
     import pyarrow.parquet as pq
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from benchwright.config import RESUME_OVERRIDES, RunOptions, SuiteOptions, keywords_in_errors
 from benchwright.core import UsageError, refuse_while_loading, suggest
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Watcher, notebook_watcher
+from benchwright.engine import Watcher
 from benchwright.results import RunResult
 from benchwright.runs._jobs import only_result, perform_jobs
+from benchwright.runs._notebook import notebook_watcher
 from benchwright.runs._resolve import (
     Questions,
     Written,

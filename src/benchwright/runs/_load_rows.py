@@ -13,7 +13,7 @@ from benchwright.benchmarks import BenchmarkSpec, names_media
 from benchwright.config import LoadOptions
 from benchwright.core import JsonObject, Row, UsageError
 from benchwright.datasets import DatasetReader
-from benchwright.engine import RunSettings, row_settings
+from benchwright.engine import Prepared, RunSettings
 from benchwright.perf import (
     MOST_TURNS,
     USUAL_PROMPTS,
@@ -159,7 +159,7 @@ def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts) -> BenchmarkSpec:
 
 
 def _opened(spec: BenchmarkSpec, settings: RunSettings) -> DatasetReader:
-    spec = row_settings(spec, settings).applied_to(spec)
+    spec = Prepared.row_settings(spec, settings).applied_to(spec)
     return spec.open(settings.limit)
 
 

@@ -35,7 +35,6 @@ from benchwright.perf import (
     ServerWatch,
     StoreSink,
     open_crew,
-    record_without_secrets,
     recorded_requests,
     recorded_stages,
     stage_step,
@@ -151,7 +150,7 @@ class LoadWork:
         def ended(request: RequestRecord) -> None:
             step = EndedRequest.of(request, test.wall + test.zero)
             thread.put(step)
-            journal.write(record_without_secrets(step.stored, secrets))
+            journal.write(EndedRequest.without_secrets(step.stored, secrets))
             test.ended(request)
             progress.add(request)
 

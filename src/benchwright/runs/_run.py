@@ -35,8 +35,6 @@ from benchwright.engine import (
     ChosenModel,
     Prepared,
     RunSettings,
-    row_settings,
-    start_problems,
 )
 from benchwright.reports import check_report
 from benchwright.runs._benchmark_work import BenchmarkWork
@@ -350,9 +348,9 @@ def check_targets(
     for found in targets:
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, ChosenModel.of(effective, config, ask_server=False))
-        report = CheckReport.of(found.spec, row_settings(found.spec, settings))
+        report = CheckReport.of(found.spec, Prepared.row_settings(found.spec, settings))
         samples, unsendable = samples_as_sent(report.samples, settings)
-        report = with_problems(report, [*start_problems(found.spec, settings), *unsendable])
+        report = with_problems(report, [*Prepared.problems(found.spec, settings), *unsendable])
         report = replace(with_steps(report, settings), samples=samples)
         reports.append(with_cost(report, found.spec, settings))
     return reports
@@ -390,7 +388,7 @@ def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -
     from benchwright.engine import estimated_cost  # not for runs
 
     try:
-        requested = row_settings(spec, settings).applied_to(spec)
+        requested = Prepared.row_settings(spec, settings).applied_to(spec)
         cost = estimated_cost(requested, settings, report)
     except (ConfigError, UsageError):
         return report

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import AskableRows
 from benchwright.config import ConfigFile, RunOptions, exported
 from benchwright.core import BenchwrightError
-from benchwright.engine import ChosenModel, Watcher, row_settings
+from benchwright.engine import ChosenModel, Prepared, Watcher
 from benchwright.runs._jobs import Ended, Job, perform_jobs
 from benchwright.runs._run import Plan, planned, queue_plans, run_settings
 from benchwright.runs._session import Session
@@ -67,7 +67,7 @@ def count_rows(target: Target, options: RunOptions, config: ConfigFile | None) -
     """How many rows a run without a limit evaluates. Reads the data, and sends nothing."""
     effective = options.over(target.defaults)
     settings = run_settings(target, effective, ChosenModel.of(effective, config, ask_server=False))
-    return AskableRows.of(target.spec, row_settings(target.spec, settings)).scan.rows
+    return AskableRows.of(target.spec, Prepared.row_settings(target.spec, settings)).scan.rows
 
 
 def _plans(run: ConfiguredRun, config: ConfigFile | None) -> list[Plan]:

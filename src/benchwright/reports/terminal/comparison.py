@@ -14,7 +14,6 @@ from benchwright.results import (
     MetricSide,
     Side,
     cost_lines,
-    difference_end,
     duration,
     plural,
 )
@@ -365,9 +364,7 @@ def _difference(metric: MetricComparison, break_: str) -> str:
 def _paired_difference(paired: PairedResult, break_: str) -> str:
     if paired.ci_low is None or paired.ci_high is None:
         return f"{paired.difference:+.4f}{break_}[too few]"
-    return (
-        f"{paired.difference:+.4f}{break_}[{difference_end(paired.ci_low)}, {difference_end(paired.ci_high)}]"
-    )
+    return f"{paired.difference:+.4f}{break_}[{MetricComparison.end(paired.ci_low)}, {MetricComparison.end(paired.ci_high)}]"
 
 
 def short_number(value: float) -> str:

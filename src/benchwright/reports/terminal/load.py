@@ -15,7 +15,7 @@ from benchwright.perf import (
 )
 from benchwright.reports.blocks import HEAVY, Block, Cell, Fitting, Grid, Lines, fitted, labelled, line
 from benchwright.reports.terminal.result import note_rows, short_path
-from benchwright.results import LoadView, cost_lines, group_tables, plural, server_rows, short
+from benchwright.results import LoadView, cost_lines, plural, server_rows, short
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
 _MARKS = {"ok": "✓", "warn": "!", "bad": "✗"}
@@ -45,7 +45,7 @@ def load_blocks(view: LoadView) -> Iterator[Block]:
             yield Lines((((f"{title}: ", ""), (stage.label, "bold"), (f", {of}", "")),))
         yield _rates(stage)
         yield _latencies(stage)
-        for _, columns in group_tables(stage):
+        for _, columns in LoadView.group_tables(stage):
             yield _groups(columns)
     yield _remarks(view)
 

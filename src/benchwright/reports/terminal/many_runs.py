@@ -8,7 +8,7 @@ from benchwright.core import p_text, printable
 from benchwright.reports.blocks import Block, Cell, Heading, Table, line, numbers
 from benchwright.reports.terminal.comparison import capital, changed_blocks
 from benchwright.reports.terminal.result import note_lines
-from benchwright.results import Comparison, ManyRuns, MetricSide, RunPair, difference_end, number
+from benchwright.results import Comparison, ManyRuns, MetricComparison, MetricSide, RunPair, number
 
 
 def many_runs_blocks(view: ManyRuns) -> Iterator[Block]:
@@ -86,7 +86,7 @@ def _pair(pair: RunPair, titles: dict[int, str], less: bool) -> tuple[Cell, ...]
     ends = (
         ""
         if found.ci_low is None or found.ci_high is None
-        else f" [{difference_end(found.ci_low)}, {difference_end(found.ci_high)}]"
+        else f" [{MetricComparison.end(found.ci_low)}, {MetricComparison.end(found.ci_high)}]"
     )
     style = ("green" if (found.difference > 0) != less else "red") if pair.significant else ""
     return (

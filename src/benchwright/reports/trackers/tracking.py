@@ -174,10 +174,10 @@ def _load_figures(summary: JsonObject) -> dict[str, float]:
     """The figures of a load test. Those of the best level, which `list` shows, have no prefix. With several levels, the
     figures of each are also given with its label as prefix."""
     from benchwright.perf import LoadSummary
-    from benchwright.results import best_stage
+    from benchwright.results import LoadView
 
     known = LoadSummary.from_json(summary)
-    best = best_stage(known)
+    best = LoadView.best_stage(known)
     found = {} if best is None else _stage_figures(best)
     for stage in known.stages if len(known.stages) > 1 else ():
         label = stage.label.replace("/", " per ")  # a slash would begin another group of figures

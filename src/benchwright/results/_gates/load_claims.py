@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from benchwright.core import ConfigError, suggest
 from benchwright.perf import (
+    FIGURES,
     METRICS,
-    PERCENTILES,
     Difference,
     LoadSummary,
     Requests,
@@ -18,7 +18,6 @@ from benchwright.perf import (
     fewest_for,
     interval_at,
     latencies_of,
-    percentile_key,
 )
 from benchwright.results._gates.decide import Claim, impossible
 from benchwright.results._gates.policy import FAILED, Rule
@@ -26,7 +25,7 @@ from benchwright.results._load import stages_of_interest
 from benchwright.results._load_comparison import matched_levels
 from benchwright.stats import FEWEST, LimitTest, Spread
 
-_PERCENTILES = tuple(map(percentile_key, PERCENTILES))
+_PERCENTILES = tuple(name for name in FIGURES if name.startswith("p"))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
 """The statistics that may follow the name of a latency: `ttft.p99`."""
 ALL_STAGES = "all"

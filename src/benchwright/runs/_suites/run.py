@@ -24,10 +24,11 @@ from benchwright.config import (
 )
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Watcher, notebook_watcher, row_settings, start_problems
+from benchwright.engine import Prepared, Watcher
 from benchwright.reports import WorkFolder
 from benchwright.results import Pair, WorkRun, WorkTask
 from benchwright.runs._jobs import INTERRUPTED
+from benchwright.runs._notebook import notebook_watcher
 from benchwright.runs._result import recorded_result
 from benchwright.runs._run import samples_as_sent, with_cost, with_problems, with_steps
 from benchwright.runs._session import Session
@@ -312,7 +313,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
     checks = []
     for pair in planned.pairs if planned is not None else ():
         settings, spec = pair.planned.settings, pair.planned.spec
-        of_rows = row_settings(spec, settings)
+        of_rows = Prepared.row_settings(spec, settings)
         # All models share one loaded benchmark, so its identity is part of the key, as for shared rows.
         key = canonical_json([id(spec), of_rows.model_type, settings.rows_and_prompts()])
         if key not in reports:
@@ -320,7 +321,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         found, rows = reports[key]
         shown = () if rows is None else SamplePrompt.first_of(rows.but(generation=of_rows.generation))
         samples, unsendable = samples_as_sent(shown, settings)
-        problems = (*start_problems(spec, settings), *unsendable)
+        problems = (*Prepared.problems(spec, settings), *unsendable)
         report = with_steps(found, settings)
         report = with_reasons.setdefault((key, problems, report.warnings), with_problems(report, problems))
         ready = report.ok or (settings.skip_bad_rows and report.rows > 0 and not report.errors)

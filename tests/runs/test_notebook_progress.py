@@ -12,7 +12,7 @@ import pytest
 
 from benchwright import run
 from benchwright.engine import _notebook
-from benchwright.engine._notebook import NotebookWatcher, notebook_watcher
+from benchwright.runs._notebook import NotebookWatcher, notebook_watcher
 
 
 class Shown:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from benchwright.core import shown
-from benchwright.engine._progress import Progress, Watcher
+from benchwright.engine import Progress, Watcher
 
 EVERY_S = 0.5
 """Seconds between two lines of a run."""
