@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchwright import run
-from benchwright.engine import _notebook
+from benchwright.runs import _notebook
 from benchwright.runs._notebook import NotebookWatcher, notebook_watcher
 
 
