@@ -13,6 +13,7 @@ from benchwright.cli import main
 from benchwright.results import kind_of
 from benchwright.results._run_page import run_page
 from benchwright.store import Workspace, open_store
+from recording_server import recording
 
 CALL = "command line or call"
 FILE = """
@@ -155,3 +156,29 @@ def test_origins_change_no_file_and_no_comparison(here: Path, capsys: pytest.Cap
         assert all("origins:" not in (store.run(n).folder / "run_config.yml").read_text() for n in (1, 2))
     assert main(["compare", "1", "2", "--json"]) == 0
     assert '"origins' not in capsys.readouterr().out
+
+
+def test_the_settings_of_a_server_come_from_its_table_its_profile_or_its_own_list(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording(lambda body: "2") as server:
+        url = server.url
+        table = f'[models.local]\nbase_url = "{url}"\nmodel = "m"\ntimeout = 7\nmax_concurrency = 2\n'
+        Path("benchwright.toml").write_text(table, encoding="utf-8")
+        found = started(capsys, "run", "sums.csv", "--model", "local", "--parallelism", "9")
+        place = "benchwright.toml [models.local]"
+        assert found == {
+            "model": CALL,
+            "model_url": place,
+            "model_id": place,
+            "request_timeout": place,
+            "parallelism": place,  # the server's limit is lower than what the command asks for
+        }
+        assert shown(here)["parallelism"] == ("2", place)
+        assert shown(here)["url"][1] == place
+        words = ("--model", "vllm_api_general_chat", "--model-url", url, "--model-id", "m")
+        found = started(capsys, "run", "sums.csv", *words)
+        assert {found[name] for name in ("model", "model_url", "model_id")} == {CALL}
+        unnamed = started(capsys, "run", "sums.csv", "--model-url", url)
+        assert unnamed == {"model_url": CALL, "model_id": "server"}
+        assert found["stream"] == found["model_type"] == "profile vllm_api_general_chat"

@@ -20,8 +20,11 @@ _IN_TABLE = {
 """The settings of runs that the table of a model has under these names."""
 
 
-def brought_by(target: Target, config: ConfigFile | None) -> dict[str, str]:
-    """The places of the settings that a target brings with it: tables of the configuration, or the definition of the benchmark."""
+def brought_by(target: Target, config: ConfigFile | None, options: RunOptions) -> dict[str, str]:
+    """The places of the settings that a target brings with it: tables of the configuration, or the definition of the benchmark, of which
+    `--input` may replace any part."""
+    if options.input is not None:
+        return dict.fromkeys(target.defaults, "benchmark or --input")
     file, tables = ("", {}) if config is None else (config.path.name, dict(config.run))
     entry = None if config is None else config.benchmarks.get(target.written)
     own = () if entry is None else (*entry.run, *(("model",) if entry.model else ()))
@@ -60,7 +63,8 @@ def with_origins(
     if most is not None and effective.parallelism is not None and effective.parallelism > most:
         found["parallelism"] = place
     if settings.endpoint.kind == "http" and "model_id" not in found:
-        found["model_id"] = "server"
+        named = f"/{settings.endpoint.model_id}" in str(getattr(settings.endpoint, "url", ""))
+        found["model_id"] = found.get("model_url", "default") if named else "server"
     if effective.cache is None and not settings.cache and settings.endpoint.reusable:
         found["cache"] = found.get("pipeline", "environment variable CI")
     return replace(settings, origins=found)

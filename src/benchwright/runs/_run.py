@@ -280,7 +280,7 @@ def planned(
     model = ChosenModel.scripted(effective) if scripted else ChosenModel.of(effective, config)
     plan = plan_of(target, effective, model, label)
     # A run configuration explains all options that its user gave; the program adds others.
-    layers = (target.origins or given_in(options), brought_by(target, config))
+    layers = (target.origins or given_in(options), brought_by(target, config, options))
     return replace(plan, settings=with_origins(plan.settings, effective, layers, config))
 
 

@@ -283,7 +283,7 @@ def _plan(
         {} if model is None else {"model": model.where},
         dict.fromkeys(dataset.run, dataset.where),
         dict.fromkeys(suite.run, f"{suite.path.name} [run]"),
-        brought_by(target, config),
+        brought_by(target, config, options),
     ]
     if model is not None:
         options = replace(options, model=model.name)
