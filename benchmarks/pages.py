@@ -81,8 +81,14 @@ class Server:
     def get(self, path: str, connection: http.client.HTTPConnection | None = None) -> bytes:
         """The body of an answer."""
         using = connection or self._connection
-        using.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
-        answer = using.getresponse()
+        headers = {"Authorization": f"Bearer {self.token}"}
+        try:
+            using.request("GET", path, headers=headers)
+            answer = using.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):  # it was idle for too long
+            using.close()
+            using.request("GET", path, headers=headers)
+            answer = using.getresponse()
         body = answer.read()
         if answer.status != 200:
             raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")

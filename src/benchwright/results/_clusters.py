@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress, islice
 from typing import Any, NamedTuple, Protocol
 
@@ -68,6 +69,10 @@ class Sample(NamedTuple):
     error: str | None
 
 
+_sample: Callable[[Any], Sample] = partial(tuple.__new__, Sample)
+"""`Sample._make` without its call frame, because it is called for every sample."""
+
+
 def row_identity(row: JsonValue) -> bytes:
     """Hash what makes a row the same row: its content in any order of keys, without the longest reply, which a plan may draw
     for each copy, and without the id of a row of function calling that is only its number in the file.
@@ -109,14 +114,17 @@ class Clusters:
         """Read the samples of a run, add their scores to `columns`, and yield them."""
         for block, clusters, records in self._blocks(source, columns, None):
             yield from map(
-                Sample,
-                clusters,
-                [each[0] for each in block],
-                [each[1] for each in block],
-                records.column("outcome"),
-                records.column("scores"),
-                records.column("target"),
-                records.column("error"),
+                _sample,
+                zip(
+                    clusters,
+                    [each[0] for each in block],
+                    [each[1] for each in block],
+                    records.column("outcome"),
+                    records.column("scores"),
+                    records.column("target"),
+                    records.column("error"),
+                    strict=True,
+                ),
             )
 
     def read(

@@ -165,7 +165,7 @@ def paired_samples(
     clusters, sides = Clusters(), (ScoreColumns(), ScoreColumns())
     seen = PairedSamples(PairedColumns(*sides))
     won: list[ChangedSample] = []
-    both = 0
+    both, full = 0, False
     for one, other in pairs_of(clusters.samples(a, sides[0]), clusters.samples(b, sides[1])):
         if one is None or other is None:
             half = one or other
@@ -185,7 +185,8 @@ def paired_samples(
             continue
         seen.differ = True
         seen.changes += 1
-        if listed is not None and len(seen.steps) >= listed <= min(len(seen.changed), len(won)):
+        full = full or (listed is not None and len(seen.steps) >= listed <= min(len(seen.changed), len(won)))
+        if full:
             continue  # no list has room
         _list(seen.steps, StepPair(_key(other), "both", "same", _word(outcome), _word(alike)), listed)
         change_of = _value(other, headline) - _value(one, headline)
@@ -232,15 +233,22 @@ def _place(key: str) -> tuple[int, int]:
 
 
 _NUMBERS = frozenset({bool, int, float})
+_LEAST_WIDE = 0.999
+"""A tolerance about which right and wrong might be the same."""
 
 
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float) -> bool:
     """Whether the numbers among two samples' scores are the same."""
     for name, value in a.items():
         other: Any = b.get(name)
-        if (type(value) in _NUMBERS) != (type(other) in _NUMBERS):
+        if value is other:
+            continue
+        kind, other_kind = type(value), type(other)
+        if kind is bool and other_kind is bool and tolerance < _LEAST_WIDE:  # one is right, the other wrong
             return False
-        if type(value) in _NUMBERS and value != other and not same_score(value, other, tolerance):
+        if (kind in _NUMBERS) != (other_kind in _NUMBERS):
+            return False
+        if kind in _NUMBERS and value != other and not same_score(value, other, tolerance):
             return False
     return len(a) == len(b) or not any(type(b[name]) in _NUMBERS for name in b.keys() - a.keys())
 

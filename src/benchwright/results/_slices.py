@@ -340,7 +340,9 @@ def _gathered(
         (*sums.of(_joined(values, codes), _joined(clusters, codes)), sum(lost[code] for code in codes))
         for codes in members
     ]
-    return [*found, (*sums.of(samples.values, samples.clusters), samples.failures)]
+    apart = samples.once and all(len(places) == 1 for places in groups.of_code)
+    whole = RowSums.joined(each for each, _, _ in found) if apart else None
+    return [*found, (*sums.of(samples.values, samples.clusters, whole), samples.failures)]
 
 
 def _joined(parts: Sequence[array[Any]], places: Sequence[int]) -> array[Any]:
@@ -356,8 +358,10 @@ class _GroupSums:
     def __init__(self, origin: float, *, once: bool, share: bool) -> None:
         self._origin, self._once, self._share = origin, once, share
 
-    def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, ScoreSummary | None]:
-        """The sums and the summary of some samples. Those without a value count as nothing."""
+    def of(
+        self, values: array[float], clusters: array[int], known_sums: RowSums | None = None
+    ) -> tuple[RowSums, ScoreSummary | None]:
+        """The sums, unless they are known, and the summary of some samples. Those without a value count as nothing."""
         if isnan(sum(values)):
             known = [value == value for value in values]
             values = array("d", compress(values, known))
@@ -365,11 +369,12 @@ class _GroupSums:
         if not values:
             return RowSums(), None
         if self._once:
-            ones, zeros = values.count(1.0), values.count(0.0)
-            summary = singles_summary(ones, zeros, values, share=self._share)
-            if not self._origin and ones + zeros == len(values):  # a count says it all
+            numbers = values.tolist()  # an array makes each number anew, every time
+            ones, zeros = numbers.count(1.0), numbers.count(0.0)
+            summary = singles_summary(ones, zeros, numbers, share=self._share)
+            if not self._origin and ones + zeros == len(numbers):  # a count says it all
                 return RowSums.of_answers(ones, zeros), summary
-            return RowSums.of(values, None, self._origin), summary
+            return known_sums or RowSums.of(numbers, None, self._origin), summary
         order = sorted(
             range(len(values)), key=clusters.__getitem__
         )  # the values of a row must follow each other

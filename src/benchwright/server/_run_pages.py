@@ -56,7 +56,7 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
             order=order,
             patience_s=query["patience_s"],
         )
-        total = _total(store, call.run_id, where) if by_facets else None
+        total = _total(state, store, run, where) if by_facets else None
         if within.places is not None and where == SampleFilter() and order.by is None:
             total = len(within.places)
         return bodies.SamplePage(
@@ -103,8 +103,14 @@ def _filter(query: Mapping[str, Any]) -> SampleFilter:
     return SampleFilter(scored=None if scored is None else scored == "true", **where)
 
 
-def _total(store: Store, run_id: int, where: SampleFilter) -> int:
-    return sum(count for facet, count in store.sample_counts(run_id).items() if where.passes(facet))
+def _total(state: ServerState, store: Store, run: RunRecord, where: SampleFilter) -> int:
+    question = ("counts", run.id, run.finished_at)
+    counts: Mapping[Any, int] | None = state.answers.get(question)
+    if counts is None:
+        counts = store.sample_counts(run.id)
+        if run.finished_at is not None:
+            state.answers.keep(question, counts)
+    return sum(count for facet, count in counts.items() if where.passes(facet))
 
 
 def _columns(text: str | None) -> list[str] | None:

@@ -77,6 +77,22 @@ class RowSums(Struct):
         sums.means = _few(map(_exact_mean, rows))
         return sums
 
+    @classmethod
+    def joined(cls, parts: Iterable[RowSums]) -> RowSums:
+        """The sums of groups that share no row."""
+        whole = cls()
+        means: dict[float | Fraction, int] | None = {}
+        for part in parts:
+            for name in cls.__struct_fields__[:-1]:
+                setattr(whole, name, getattr(whole, name) + getattr(part, name))
+            if means is None or part.means is None:
+                means = None
+            else:
+                for mean, rows in part.means.items():
+                    means[mean] = means.get(mean, 0) + rows
+        whole.means = None if means is None or len(means) > 2 else means
+        return whole
+
     def without(self, part: RowSums) -> RowSums:
         """The sums of the rows that are not in `part`."""
         names = [name for name in self.__struct_fields__ if name != "means"]
