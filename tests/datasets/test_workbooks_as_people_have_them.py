@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from openpyxl import Workbook
@@ -93,11 +94,43 @@ def test_sheets_by_names_all_of_them_and_hidden_ones(tmp_path: Path) -> None:
     assert len(load_dataset(f"{path}?sheet=all")) == 5
 
 
-def open_notes(path: Path) -> list[str]:
+def open_notes(path: Path | str) -> list[str]:
     reader = open_dataset(path)
     for _ in reader.batches():
         pass
     return reader.notes()
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (["question", "answer"], None),
+        (["answer", "question"], None),
+        (["Frage", "Antwort"], "only 'One' has 'answer', 'question', only 'Two' has 'Antwort', 'Frage'"),
+        (["question", "Lösung"], "only 'One' has 'answer', only 'Two' has 'Lösung'"),
+        (["question", "answer", "level"], "only 'Two' has 'level'"),
+    ],
+)
+def test_sheets_that_name_different_columns_are_told(
+    second: list[str], said: str | None, tmp_path: Path
+) -> None:
+    rows = [["1"] * len(second)] * 3
+    path = book(tmp_path / "b.xlsx", One=[["question", "answer"], ["a", "b"]], Two=[second, *rows])
+    notes = [note for note in open_notes(f"{path}?sheet=all") if "different columns" in note]
+    assert len(notes) == (said is not None)
+    if said is not None:
+        assert f"different columns: {said}." in notes[0]
+        assert notes[0].endswith("--sheet Two")
+
+
+def test_a_cover_page_among_all_sheets_is_told_with_the_flag_that_leaves_it_out(tmp_path: Path) -> None:
+    path = book(tmp_path / "b.xlsx", Cover=[["Questions"], ["for all"]], One=TABLE, **{"Two too": TABLE})
+    (flag,) = [
+        note.partition("--sheet ")[2] for note in open_notes(f"{path}?sheet=all") if "not a table" in note
+    ]
+    assert flag == "'One,Two too'"
+    assert len(load_dataset(f"{path}?sheet={quote(flag[1:-1])}")) == 10
+    assert open_notes(f"{book(tmp_path / 'c.xlsx', One=TABLE, Two=TABLE)}?sheet=all") == []
 
 
 FORMATS = [

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any, Protocol
 
 from benchwright.core import DatasetError, Row, listed, suggest
@@ -67,8 +67,11 @@ def read_workbook(file: StoredFile) -> Chunks:
     chunk = Chunk()
     with _opened(file) as book:
         chosen = _chosen(file, book)
+        columns: dict[str, Row] = {}
         for sheet in chosen:
             for line, row, reason in _sheet_rows(file, book, sheet):
+                if row is not None and sheet.name not in columns:
+                    columns[sheet.name] = row
                 if len(chosen) > 1:
                     line = SheetLine(line)
                     line.sheet = sheet.name
@@ -79,8 +82,28 @@ def read_workbook(file: StoredFile) -> Chunks:
                 if len(chunk.rows) >= CHUNK_ROWS:
                     yield chunk
                     chunk = Chunk()
+        _compare_columns(file, columns)
     if chunk:
         yield chunk
+
+
+def _compare_columns(file: StoredFile, columns: Mapping[str, Row]) -> None:
+    """Note the first sheet whose columns differ from those of the sheet before it."""
+    for (first, ours), (second, theirs) in pairwise(columns.items()):
+        if ours.keys() != theirs.keys():
+            differing = [
+                f"only {name!r} has {listed([repr(each) for each in sorted(names)], 5)}"
+                for name, names in (
+                    (first, ours.keys() - theirs.keys()),
+                    (second, theirs.keys() - ours.keys()),
+                )
+                if names
+            ]
+            file.note(
+                f"the sheets have different columns: {', '.join(differing)}. Give columns that mean the same one name, or "
+                f"evaluate each sheet on its own, as in --sheet {shlex.quote(second)}"
+            )
+            return
 
 
 @contextmanager
@@ -120,6 +143,14 @@ def _chosen(file: StoredFile, book: Book) -> list[SheetPart]:
         wanted = [sheet.name for sheet in book.sheets if not sheet.hidden and _is_filled(book, sheet)]
         if not wanted:
             raise file.error("all its sheets are empty")
+        tables = [sheet.name for sheet in book.sheets if sheet.name in wanted and _has_table(book, sheet)]
+        if 0 < len(tables) < len(wanted) and "," not in "".join(
+            tables
+        ):  # which the flag could not tell apart
+            others = ", ".join(repr(name) for name in wanted if name not in tables)
+            file.note(
+                f"{others}: not a table, by its first rows. To read only the tables: --sheet {shlex.quote(','.join(tables))}"
+            )
     else:
         wanted = [name.strip() for name in file.sheet.split(",") if name.strip()]
     for name in wanted:
