@@ -19,7 +19,6 @@ from benchwright.core import (
     finite_number,
     suggest,
 )
-from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
 from benchwright.results import (
     Calibration,
@@ -34,7 +33,7 @@ from benchwright.results import (
     plural,
 )
 from benchwright.runs._compare import find_run
-from benchwright.runs._labels import TARGETS, Grades, Labelled, as_labelled, items_of, recorded_grade
+from benchwright.runs._labels import TARGETS, Grades, Labelled, items_of, labelled_rows, recorded_grade
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
 from benchwright.store import Label, Store, Workspace
@@ -290,19 +289,13 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
     if not isinstance(labels, str | os.PathLike):
         return [Labelled(f"label {number}", dict(row)) for number, row in enumerate(labels)]
     try:
-        reader = open_dataset(os.fspath(labels))
+        found = labelled_rows(labels)
     except DatasetError as error:
         if "://" in os.fspath(labels) or expand_home(labels).exists():
             raise
         raise NotFoundError(str(error)) from None  # as for a target that is not there
-    name = Path(labels).name
-    found = [
-        Labelled(f"{name}:{line}", as_labelled(row))
-        for batch in reader.batches()
-        for line, row in zip(batch.lines, batch.rows, strict=True)
-    ]
     if not found:
-        raise DatasetError(f"{name} has no rows")
+        raise DatasetError(f"{Path(labels).name} has no rows")
     return found
 
 

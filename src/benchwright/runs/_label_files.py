@@ -28,10 +28,9 @@ from benchwright.core import (
     load_data_json,
     suggest,
 )
-from benchwright.datasets import open_dataset
 from benchwright.reports import write_rows
 from benchwright.results import StoreSamples
-from benchwright.runs._labels import as_labelled, as_text
+from benchwright.runs._labels import as_text, labelled_rows
 from benchwright.store import LABEL_KINDS, Label, RunRecord, Store
 
 FORMATS = ("csv", "xlsx", "jsonl")
@@ -146,9 +145,8 @@ def import_labels(store: Store, run: RunRecord, file: str | os.PathLike[str], wh
     if not path.is_file():
         raise NotFoundError(f"there is no file {path}")
     reader = _LabelLines(store, run, who)
-    for batch in open_dataset(os.fspath(path)).batches():
-        for line, row in zip(batch.lines, batch.rows, strict=True):
-            reader.read(f"{path.name}:{line}", as_labelled(row))
+    for each in labelled_rows(path):
+        reader.read(each.where, each.row)
     if reader.problems:
         more = len(reader.problems) - _MOST_NAMED
         listed = "\n".join(reader.problems[:_MOST_NAMED]) + (f"\n… and {more:,} more" if more > 0 else "")

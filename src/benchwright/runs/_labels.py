@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from benchwright.core import DatasetError, UsageError, finite_number, load_data_json
+from benchwright.datasets import open_dataset
 from benchwright.results import JudgedSample
 from benchwright.scorers import TEMPLATES
 
@@ -212,6 +215,27 @@ _PREDICTED = {"id": "sample_id", "origin_prompt": "prompt", "prediction": "respo
 """Columns of predictions in a work folder, and their names everywhere else."""
 _SAMPLE = {"sample_id", "prompt", "response"}
 """Columns by which a row is a sample, exported or from a sheet of labels."""
+
+
+def labelled_rows(file: str | os.PathLike[str]) -> list[Labelled]:
+    """The rows of a file of labels; of an exported workbook, those of its samples."""
+    name = os.fspath(file)
+    places = [f"{name}?sheet={_SHEET}", name] if name.lower().endswith(".xlsx") else [name]
+    for place in places:
+        try:
+            return [
+                Labelled(f"{Path(name).name}:{line}", as_labelled(row))
+                for batch in open_dataset(place).batches()
+                for line, row in zip(batch.lines, batch.rows, strict=True)
+            ]
+        except DatasetError as error:
+            if place == name or "has no sheet" not in str(error):
+                raise
+    return []
+
+
+_SHEET = "samples"
+"""The sheet of an exported workbook that has its samples."""
 
 
 def as_labelled(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,7 +24,7 @@ _OWN_NAMES = {"id": "sample_id", "origin_prompt": "prompt", "prediction": "respo
 """What predictions of a work folder call otherwise than `samples.parquet`. Exported samples have the names of that file."""
 TABLE_COLUMNS = (
     "data_abbr", "sample_id", "repeat", "success", "uuid", "prompt", "response", "target", "outcome", "error", "scores",
-    *EXPORTED,
+    "grade", *EXPORTED, "messages",
 )  # fmt: skip
 """Columns of prediction tables that come before the metrics and the row."""
 
@@ -150,21 +150,34 @@ def write_rows(path: Path, format: str, rows: Iterable[list[Any]]) -> int:
 
 def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
     identify = sample_ids(samples.identity)
-    records = (_predicted(*each, details.run.name, identify) for each in samples.predictions())
-    return (_line({_OWN_NAMES.get(name, name): value for name, value in each.items()}) for each in records)
+    for view, error in samples.predictions():
+        record = _predicted(view, error, details.run.name, identify)
+        messages = record["origin_prompt"]
+        record["origin_prompt"] = view.prompt  # as in `samples.parquet`
+        if messages != view.prompt:
+            record["messages"] = messages
+        if (grade := (view.scores or {}).get("judge_grade")) is not None:
+            record["grade"] = grade
+        yield _line({_OWN_NAMES.get(name, name): value for name, value in record.items()})
 
 
 def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
     """The samples as cells, after a header: strings, numbers, bools, and JSON for other values."""
     metrics = _metrics(details)
-    yield [*TABLE_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
+    columns = table_columns(metrics)
+    yield [*columns, *(f"score.{name}" for name in metrics), "row"]
     for record in sample_records(details, samples, metrics):
         cells = [
-            *(record.get(name) for name in TABLE_COLUMNS),
+            *(record.get(name) for name in columns),
             *(record[f"score.{name}"] for name in metrics),
             record["row"],
         ]
         yield list(map(plain_cell, cells))
+
+
+def table_columns(metrics: Collection[str]) -> list[str]:
+    """The columns of a table of samples: with a judge's grades, if there are any."""
+    return [name for name in TABLE_COLUMNS if name != "grade" or "judge_score" in metrics]
 
 
 def sample_records(

@@ -10,7 +10,7 @@ import orjson
 
 from benchwright.core import known_secrets, replacing
 from benchwright.perf import Requests, file_table
-from benchwright.reports.files.export import TABLE_COLUMNS, csv_writer, plain_cell, sample_records
+from benchwright.reports.files.export import csv_writer, plain_cell, sample_records, table_columns
 from benchwright.reports.files.load import COLUMNS as LOAD_COLUMNS, figure_rows
 from benchwright.reports.files.workbook import note_table, write_workbook
 from benchwright.results import (
@@ -87,7 +87,7 @@ def _samples(runs: Sequence[SamplesOf]) -> Iterator[list[Any]]:
     )
     own = _own_columns(samples for _, _, samples in runs)
     scores = [f"score.{name}" for name in metrics]
-    rest = [name for name in TABLE_COLUMNS if name not in _FIRST and name != "scores"]
+    rest = [name for name in table_columns(metrics) if name not in (*_FIRST, "scores", "messages")]
     taken = {*labels, *_FIRST, *rest, *scores, "row"}
     titles = [f"row.{name}" if name in taken else name for name in own]
     left = [] if len(own) < _MOST_OWN else ["row"]
