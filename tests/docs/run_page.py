@@ -24,7 +24,7 @@ from typing import Any, get_args
 import yaml
 from page_blocks import Block, Command, blocks_of, commands_of
 
-from benchwright.config import CONFIG_NAMES
+from benchwright.config import ConfigFile
 from benchwright.config._files import read_config
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine._progress import Phase
@@ -109,7 +109,7 @@ class PageRun:
             if (
                 block.language == "toml"
                 and block.mark == "file"
-                and Path(block.value).name not in CONFIG_NAMES
+                and Path(block.value).name not in ConfigFile.names
             ):
                 tomllib.loads(block.text)
             elif block.language == "toml":

@@ -25,7 +25,7 @@ from benchwright.bridges._aisbench_entries import MODEL_KEYS
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
-from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, RunOptions
+from benchwright.config import PROFILES, RUN_SETTINGS, ConfigFile, RunOptions
 from benchwright.config._files import read_config
 from benchwright.core import WIRE_FORMATS, ConfigError, FailureKind, Outcome, RunFile, WireFormat
 from benchwright.core._plugins import EXTENSION_POINTS
@@ -259,7 +259,7 @@ def test_extension_points_are_documented_as_they_are_declared() -> None:
 
 def known_keys(tmp_path: Path, table: str) -> set[str]:
     """What the configuration itself says it knows, in a table with a key it does not know."""
-    path = tmp_path / CONFIG_NAMES[0]
+    path = tmp_path / ConfigFile.names[0]
     path.write_text(f"{table}\nno_such_setting_at_all = 1\n", encoding="utf-8")
     with pytest.raises(ConfigError) as refused:
         read_config(path)

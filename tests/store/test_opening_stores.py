@@ -76,13 +76,13 @@ def test_a_store_is_closed_after_its_block_whatever_happens(workspace: Workspace
 def test_looking_creates_nothing(workspace: Workspace) -> None:
     assert open_existing(workspace) is None
     assert open_existing(workspace, to_write=True) is None
-    assert store_problems(workspace) is None
+    assert store_problems(workspace) == (None, None)
     assert list(workspace.root.iterdir()) == []
     open_store(workspace).close()
     found = open_existing(workspace)
     assert found is not None
     found.close()
-    assert store_problems(workspace) == []
+    assert store_problems(workspace) == ([], None)
 
 
 def test_protocols_name_nothing_of_a_database() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchwright.bridges._launcher_overrides import OWN, Pairs, patch, split_overrides, with_overrides
 from benchwright.bridges._references import References
-from benchwright.config import KEY_OF, TO_BE_GIVEN, DescribedRun, leaves, read_variables
+from benchwright.config import KEY_OF, DescribedRun, RunConfig, leaves, read_variables
 from benchwright.core import ConfigError, suggest
 
 KEYS = (
@@ -119,7 +119,7 @@ def _place(source: str, execution: Mapping[str, Any], *, placed: bool) -> str | 
     written = execution.get("output_dir")
     if written is not None and not isinstance(written, str):
         raise ConfigError(f"{source}: execution.output_dir is {written!r}; expected a folder")
-    if written == TO_BE_GIVEN and not placed:
+    if written == RunConfig.to_be_given and not placed:
         raise ConfigError(
             f"execution.output_dir is {written}, a folder that is still to be given: --output-dir DIR"
         )

@@ -40,12 +40,12 @@ def open_page(
 ) -> dict[str, Any]:
     """Open a page, and print where it is for people whose browser is elsewhere. Returns what `--json` prints of it."""
     need_server()
-    from benchwright.server import IDLE_MINUTES, opened_page
+    from benchwright.server import opened_page
 
     page = opened_page(workspace, address, handed=handed)
     if page.started:
         output.note(
-            f"started a server for this workspace (process {page.pid}); it ends {IDLE_MINUTES} minutes after its last page is "
+            f"started a server for this workspace (process {page.pid}); it ends {page.idle_minutes} minutes after its last page is "
             f"closed, or at once with: kill -INT {page.pid}"
         )
     words = f"open: {page.open_url} ({ONCE})"

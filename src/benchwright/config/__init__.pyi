@@ -15,7 +15,6 @@ from benchwright.config._environment import (
     unset_variables as unset_variables,
 )
 from benchwright.config._files import (
-    CONFIG_NAMES as CONFIG_NAMES,
     SUITE_SUFFIXES as SUITE_SUFFIXES,
     ConfigFile as ConfigFile,
     find_config as find_config,
@@ -56,7 +55,6 @@ from benchwright.config._prices import (
 )
 from benchwright.config._recorded_runs import question_options as question_options
 from benchwright.config._run_config import (
-    TO_BE_GIVEN as TO_BE_GIVEN,
     RunConfig as RunConfig,
 )
 from benchwright.config._run_config_files import (

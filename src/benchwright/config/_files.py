@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct, field
 
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from benchwright.config._model import ModelConfig
 
 
-CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".quantiles.toml")
-"""Names of the configuration file."""
-
 FOREIGN_NAMES = ("quantiles.toml", ".quantiles.toml")
 """Names that another tool reads too. Its tables are ignored, and built-in evaluations need no type."""
 
@@ -44,6 +41,14 @@ _TABLES = ("benchmarks", "models", "perf", "run")
 
 class ConfigFile(Struct, frozen=True):
     """A configuration file, parsed and checked."""
+
+    names: ClassVar[tuple[str, ...]] = (
+        "benchwright.toml",
+        ".benchwright.toml",
+        "quantiles.toml",
+        ".quantiles.toml",
+    )
+    """Names of the configuration file."""
 
     path: Path
     """Its path; relative paths in it start at its folder."""
@@ -69,7 +74,7 @@ def find_config(start: Path) -> ConfigFile | None:
     is refused, because it decides where keys are sent and which code is run.
     """
     for folder in own_ancestors(start):
-        found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
+        found = [folder / name for name in ConfigFile.names if (folder / name).is_file()]
         if len(found) > 1:
             names = " and ".join(path.name for path in found)
             raise ConfigError(f"{folder} has both {names}; keep one of them")

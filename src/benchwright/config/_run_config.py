@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -31,10 +31,6 @@ from benchwright.config._run_settings import BY_NAME
 from benchwright.config._values import from_python
 from benchwright.core import ConfigError
 
-TO_BE_GIVEN = "???"
-"""Marks a value in launchers' files that the user must give."""
-
-
 _FRAMEWORK = tuple(
     ConfigValue(path, default, "framework", "default")
     for path in SHOWN_KEYS
@@ -45,6 +41,9 @@ _FRAMEWORK = tuple(
 
 class RunConfig(Struct, frozen=True):
     """A merged run configuration."""
+
+    to_be_given: ClassVar[str] = "???"
+    """Marks a value in launchers' files that the user must give."""
 
     target: str
     """The target as written: a name, `FRAMEWORK.NAME`, or a file."""
@@ -79,9 +78,9 @@ class RunConfig(Struct, frozen=True):
         """Merge the values of all layers into a configuration. `name` is the target if no layer gives one."""
         values = merged(given)
         for value in values.values():
-            if value.value == TO_BE_GIVEN:
+            if value.value == RunConfig.to_be_given:
                 raise ConfigError(
-                    f"{value.source}: {value.key} is {TO_BE_GIVEN}, a value that is still to be given: -o {value.key}=VALUE"
+                    f"{value.source}: {value.key} is {RunConfig.to_be_given}, a value that is still to be given: -o {value.key}=VALUE"
                 )
         found = {path: value.value for path, value in values.items()}
         target = found.get(TYPE, name)
@@ -179,7 +178,7 @@ def read_layer(
             raise ConfigError(
                 f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
-        found[key] = value if value in (None, TO_BE_GIVEN) else checked_value(source, key, value)
+        found[key] = value if value in (None, RunConfig.to_be_given) else checked_value(source, key, value)
     return [ConfigValue(path, value, layer, source) for path, value in found.items()], tuple(notes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchwright.config._files import CONFIG_NAMES
+from benchwright.config._files import ConfigFile
 from benchwright.core import ConfigError, expand_home
 
 VARIABLE = "BENCHWRIGHT_STORE"
@@ -34,7 +34,7 @@ def named_store(root: Path, given: str | None = None) -> str | None:
     named = given or (_flag[-1] if _flag else None) or os.environ.get(VARIABLE)
     if named:
         return _url(named, Path.cwd())
-    for path in (root / name for name in CONFIG_NAMES):
+    for path in (root / name for name in ConfigFile.names):
         if path.is_file() and (written := _in_file(path)) is not None:
             return _url(written, root)
     return None

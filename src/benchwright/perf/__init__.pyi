@@ -1,6 +1,6 @@
 from benchwright.perf._bootstrap import fewest_for as fewest_for
 from benchwright.perf._breakdowns import GroupSummary as GroupSummary
-from benchwright.perf._columns import compute as compute, ones as ones
+from benchwright.perf._columns import compute as compute
 from benchwright.perf._comparison import (
     Difference as Difference,
     StageComparison as StageComparison,
@@ -14,7 +14,6 @@ from benchwright.perf._conversations import (
 )
 from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import (
-    FIGURES as FIGURES,
     Distribution as Distribution,
 )
 from benchwright.perf._figures import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -27,12 +27,11 @@ _LEAST = {"p99": 100, "p99.9": 1000}
 """The fewest values for a percentile; with fewer, it lies between the two largest and tells no more than they do."""
 
 
-FIGURES = ("n", "mean", "std", "min", *map(percentile_key, PERCENTILES), "max")
-"""Names of the figures of a distribution in files, in order."""
-
-
 class Distribution(Struct, frozen=True, kw_only=True):
     """The distribution of one metric, rounded as in files."""
+
+    names: ClassVar[tuple[str, ...]] = ("n", "mean", "std", "min", *map(percentile_key, PERCENTILES), "max")
+    """Names of the figures of a distribution in files, in order."""
 
     n: int
     mean: float
@@ -60,9 +59,9 @@ class Distribution(Struct, frozen=True, kw_only=True):
         return self.figures()[key] if Distribution.enough(self.n, key) else None
 
     def figures(self) -> dict[str, float | None]:
-        """The figures by the names in `FIGURES`."""
+        """The figures by the names in `Distribution.names`."""
         known = self.percentiles
-        return {name: known[name] if name in known else getattr(self, name) for name in FIGURES}
+        return {name: known[name] if name in known else getattr(self, name) for name in Distribution.names}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Distribution:

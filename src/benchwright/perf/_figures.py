@@ -17,7 +17,7 @@ from benchwright.perf._bootstrap import (
     percentile_interval,
     rate_interval,
 )
-from benchwright.perf._columns import compute as pc, ones
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice, token_arrivals
@@ -223,12 +223,12 @@ def rate_slices(stage: StageRequests, limits: Limits = ()) -> dict[str, list[flo
     start, end = stage.span
     length = end - start
     ends = stage.completed["ended"].drop_null()
-    slices = {"request_throughput": sums_per_slice(ends, ones(len(ends)), start, length, SLICES)}
+    slices = {"request_throughput": sums_per_slice(ends, None, start, length, SLICES)}
     if stage.tokens is not None and _total(stage.completed["output_tokens"]) is not None:
         slices["output_throughput"] = stage.tokens.per_slice(start, length, SLICES)
     if limits:
         good = within(limits, stage.measurable)["ended"].drop_null()
-        slices["goodput"] = sums_per_slice(good, ones(len(good)), start, length, SLICES)
+        slices["goodput"] = sums_per_slice(good, None, start, length, SLICES)
     return {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import numbers
 from benchwright.perf._requests import Requests
 
@@ -141,13 +141,14 @@ def _with_own(streamed: Requests, own: Any, even: Any) -> Any:
     return pc.replace_with_mask(even, mask, counts)
 
 
-def sums_per_slice(times: Any, weights: Any, start: float, length: float, count: int) -> list[float]:
-    """Sums of the weights of instants in `count` equal slices of time; instants outside are left out."""
+def sums_per_slice(times: Any, weights: Any | None, start: float, length: float, count: int) -> list[float]:
+    """Sums of the weights of instants in `count` equal slices of time, or how many there are; instants outside are left out."""
     import pyarrow as pa
 
     sums = [0.0] * count
     if length <= 0 or not len(times):
         return sums
+    weights = ones(len(times)) if weights is None else weights
     place = pc.divide(pc.subtract(times, start), length / count)
     slices = pc.min_element_wise(pc.floor(place), float(count - 1)).cast(pa.int64())
     inside = pc.and_(pc.greater_equal(place, 0.0), pc.less_equal(place, count + 1e-9))

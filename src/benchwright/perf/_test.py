@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import RunFailedError
@@ -67,7 +67,7 @@ class LoadTest:
         """How far the wall clock was ahead of the machine's then."""
         self.stages: list[StageRecord] = []
         """Stages that have ended."""
-        self.warmups = WarmUpCount()
+        self._warmups, self._warm_error = Counter[bool](), ""
         self.stage = 0
         """Index of the current stage."""
         self.cause: StopCause | None = None
@@ -81,9 +81,8 @@ class LoadTest:
         if self._settings.search is not None and record.phase == "measured":
             self._probed.append(record)
         if record.phase == "warmup":
-            self.warmups = WarmUpCount(
-                self.warmups.sent + 1, self.warmups.failed + (not record.ok), record.error
-            )
+            self._warmups[record.ok] += 1
+            self._warm_error = record.error or ""
 
     async def run(self) -> list[StageRecord]:
         """Perform all stages. Raises RunFailedError if every warm-up request failed."""
@@ -96,9 +95,9 @@ class LoadTest:
         settings = self._settings
         if settings.warmup:
             await self._phase(0, "warmup", settings.levels[0])
-            if self.warmups.sent and self.warmups.failed == self.warmups.sent and self.cause is None:
+            if self._warmups and not self._warmups[True] and self.cause is None:
                 raise RunFailedError(
-                    f"all {self.warmups.sent} warm-up requests failed; nothing was measured. The last: {self.warmups.error}"
+                    f"all {self._warmups[False]} warm-up requests failed; nothing was measured. The last: {self._warm_error}"
                 )
         if settings.search is not None:
             await self._search(settings.search)
@@ -260,14 +259,6 @@ class LoadTest:
 
 
 _CAUSES: tuple[StopCause, ...] = get_args(StopCause)
-
-
-class WarmUpCount(Struct, frozen=True):
-    """Requests of the warm-up."""
-
-    sent: int = 0
-    failed: int = 0
-    error: str | None = None
 
 
 def part_of(total: int, worker: int, workers: int) -> int:

@@ -25,7 +25,7 @@ from benchwright.reports.files.run_files import (
 from benchwright.reports.files.verdict_documents import (
     VERDICT_DOCUMENTS as VERDICT_DOCUMENTS,
 )
-from benchwright.reports.files.work_folder import WorkFolder as WorkFolder, suite_report as suite_report
+from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import run_list as run_list
 from benchwright.reports.trackers.tracking import (

@@ -126,7 +126,7 @@ def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:
     """Curves over the time of the test, one value per span; None if nothing was sent. Rates are per second, tokens are empty if
     they are unknown, latencies are the 50th and 99th percentile in milliseconds of requests sent (or planned) in the span, requests
     in flight their mean and peak. Stages have their first send and last end."""
-    from benchwright.perf import ones, sums_per_slice, token_arrivals
+    from benchwright.perf import sums_per_slice, token_arrivals
 
     sent = requests.sent
     sent = sent.where(pc.is_valid(sent["ended"]))
@@ -139,8 +139,7 @@ def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:
     failed = sent.where(pc.not_equal(sent["outcome"], "ok"))
 
     def per_second(times: Any, weights: Any = None) -> list[JsonValue]:
-        each = ones(len(times)) if weights is None else weights
-        sums = sums_per_slice(times, each, start, step * spans, spans)
+        sums = sums_per_slice(times, weights, start, step * spans, spans)
         return [round(amount / step, _DIGITS) for amount in sums]
 
     known = len(done) and not done["output_tokens"].null_count

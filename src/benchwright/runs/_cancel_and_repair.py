@@ -30,7 +30,6 @@ from benchwright.store import (
     Workspace,
     listed_run,
     open_store,
-    recover_store,
     store_problems,
     whole,
 )
@@ -204,9 +203,8 @@ def _alone(workspace: Workspace) -> Iterator[None]:
 
 
 def _diagnosed(workspace: Workspace, *, repair: bool) -> Diagnosis:
-    found = store_problems(workspace)
+    found, recovered = store_problems(workspace, repair=repair)
     problems = found or []
-    recovered = recover_store(workspace) if problems and repair else None
     if found is None and not workspace.run_folders():
         return Diagnosis(workspace.root, exists=False)
     if not repair and (problems or found is None):

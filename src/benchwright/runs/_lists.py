@@ -9,15 +9,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, BUILTIN_EVALUATIONS, load_benchmarks, written_as
 from benchwright.bfcl import EVALUATIONS, evaluation_of
-from benchwright.config import (
-    CONFIG_NAMES,
-    PROFILES,
-    BenchmarkConfig,
-    ConfigFile,
-    ModelConfig,
-    Profile,
-    find_config,
-)
+from benchwright.config import PROFILES, BenchmarkConfig, ConfigFile, ModelConfig, Profile, find_config
 from benchwright.core import BenchwrightError, public_url, refuse_foreign
 from benchwright.datasets import open_dataset
 from benchwright.runs._programs import find_script
@@ -76,7 +68,7 @@ def _suites(cwd: Path) -> list[Evaluation]:
     suites are left out."""
     found = []
     for path in sorted(cwd.iterdir()):
-        if written_as(path.name) != "suite" or path.name in CONFIG_NAMES or not path.is_file():
+        if written_as(path.name) != "suite" or path.name in ConfigFile.names or not path.is_file():
             continue
         if "datasets" not in path.read_text(encoding="utf-8", errors="replace"):
             continue

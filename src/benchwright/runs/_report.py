@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchwright.core import NotFoundError, UsageError, write_whole
-from benchwright.reports import EXPORTS, suite_report, write_comparison
+from benchwright.reports import EXPORTS, write_comparison
 from benchwright.results import ComparisonOptions, kind_of, suite_table
 from benchwright.runs._compare import compare_runs
 from benchwright.runs._result import recorded
@@ -38,12 +38,7 @@ def write_report(
     if (suite := recorded_suite(store, runs[0])) is not None:
         table = suite_table(store, suite)
         with _said(path):
-            write_whole(
-                path,
-                suite_report(
-                    table, f"Suite {suite}", "The same figures: benchwright export SUITE -o suite.csv"
-                ),
-            )
+            write_whole(path, EXPORTS["figures"](table, f"Suite {suite}").page() or b"")
         missing = [each.label for each in table.runs if each.details.result is None]
         problem = f"there is no result of {', '.join(missing)}" if missing else None
         return [each.run_id for each in table.runs], problem

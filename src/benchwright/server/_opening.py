@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from msgspec import Struct
@@ -19,8 +19,6 @@ from msgspec import Struct
 from benchwright.core import BenchwrightError, HidesFields, NotFoundError
 from benchwright.store import Workspace
 
-IDLE_MINUTES = 30
-"""Minutes after which a server that was started to open a page ends, if no page is open and nothing asks it."""
 _PATIENCE_S = 10.0
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -30,6 +28,8 @@ class OpenedPage(HidesFields, Struct, frozen=True):
 
     hidden = ("open_url",)
 
+    idle_minutes: ClassVar[int] = 30
+    """Minutes after which a server that was started to open a page ends, if no page is open and nothing asks it."""
     open_url: str
     """Opens it, once, within ten minutes."""
     pid: int
@@ -156,7 +156,7 @@ def _start(workspace: Workspace) -> None:
     workspace.create()
     command = [
         sys.executable, "-m", "benchwright", "serve", "--port", "0", "--workspace", str(workspace.root),
-        "--stop-when-idle", str(IDLE_MINUTES), "--json",
+        "--stop-when-idle", str(OpenedPage.idle_minutes), "--json",
     ]  # fmt: skip
     named = {} if workspace.url is None else {"BENCHWRIGHT_STORE": workspace.url}
     with subprocess.Popen(

@@ -3,7 +3,6 @@ from benchwright.store._backends import (
     open_existing as open_existing,
     open_store as open_store,
     plain_store_error as plain_store_error,
-    recover_store as recover_store,
     store_problems as store_problems,
 )
 from benchwright.store._finding import (

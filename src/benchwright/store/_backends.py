@@ -60,17 +60,20 @@ def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | No
     return _opened(workspace, driver, read_only=not (to_write or driver.writable()))
 
 
-def store_problems(workspace: Workspace) -> list[str] | None:
-    """Descriptions of damage in a workspace's store; None if nothing was ever recorded."""
+def store_problems(
+    workspace: Workspace, *, repair: bool = False
+) -> tuple[list[str] | None, Recovered | None]:
+    """Descriptions of damage in a workspace's store; None if nothing was ever recorded. With `repair`, a damaged store is replaced by one
+    with everything that can still be read, and kept aside."""
     driver = _driver(workspace)
-    return driver.problems() if driver.exists() else None
-
-
-def recover_store(workspace: Workspace) -> Recovered:
-    """Replace a damaged store by one with everything that can still be read. The damaged one is kept aside."""
+    if not driver.exists():
+        return None, None
+    problems = driver.problems()
+    if not problems or not repair:
+        return problems, None
     from benchwright.store._statements.schema import connected
 
-    return _driver(workspace).recover(connected)
+    return problems, driver.recover(connected)
 
 
 def plain_store_error(error: Exception) -> StoreError | None:

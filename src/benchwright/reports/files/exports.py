@@ -20,7 +20,7 @@ class Export(NamedTuple):
     """Its lines, by format and whether CSV cells stay unchanged."""
     write: Callable[[Path, str, bool], int]
     """Writes a file in a format and returns the number."""
-    page: Callable[[], bytes | None] = lambda: None
+    page: Callable[[], bytes | None]
     """Its page, which needs no server; None while there is no result."""
     parquet: bool = True
     """Whether it can be written as Parquet."""
@@ -81,13 +81,19 @@ def _steps(view: WorkflowDetails, samples: RunSamples) -> Export:
     )
 
 
-def _figures(table: WorkTable) -> Export:
+def _figures(table: WorkTable, title: str = "Suite") -> Export:
     from benchwright.reports.files.sheets import export_suite, suite_rows, table_lines
+
+    def page() -> bytes:
+        from benchwright.reports.files.work_folder import suite_report
+
+        return suite_report(table, title, "The same figures: benchwright export SUITE -o suite.csv")
 
     return Export(
         "figures",
         lambda format, raw: table_lines(suite_rows(table), format, raw=raw),
         lambda path, format, raw: export_suite(table, path, format, raw=raw),
+        page,
         parquet=False,
     )
 
@@ -98,4 +104,4 @@ EXPORTS: dict[str, Callable[..., Export]] = {
     "steps": _steps,
     "figures": _figures,
 }
-"""By what is counted. A run's are made from `KindRow.contents`, those of a suite, `figures`, from its table."""
+"""By what is counted. A run's are made from `KindRow.contents`, those of a suite, `figures`, from its table and the title of its page."""

@@ -22,7 +22,6 @@ from benchwright.core import (
     replacing,
 )
 from benchwright.perf import (
-    FIGURES,
     LATENCIES,
     METRICS,
     PER_REQUEST,
@@ -39,7 +38,7 @@ from benchwright.reports.pages.report import report_page
 from benchwright.results import LoadView, without_formula
 
 COLUMNS = (
-    "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
+    "stage", "level", "group", "figure", "unit", "better", "value", *Distribution.names,
     "ci95_low", "ci95_high", "p99_ci95_low", "p99_ci95_high",
 )  # fmt: skip
 """The columns of `summary.csv`. `group` is empty for the whole stage, else `turn 1` or the address of a server. `value` is

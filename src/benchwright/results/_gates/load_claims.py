@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from benchwright.core import ConfigError, suggest
 from benchwright.perf import (
-    FIGURES,
     METRICS,
     Difference,
+    Distribution,
     LoadSummary,
     Requests,
     StageComparison,
@@ -25,7 +25,7 @@ from benchwright.results._load import stages_of_interest
 from benchwright.results._load_comparison import matched_levels
 from benchwright.stats import FEWEST, LimitTest, Spread
 
-_PERCENTILES = tuple(name for name in FIGURES if name.startswith("p"))
+_PERCENTILES = tuple(name for name in Distribution.names if name.startswith("p"))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
 """The statistics that may follow the name of a latency: `ttft.p99`."""
 ALL_STAGES = "all"

@@ -13,9 +13,9 @@ from msgspec import field
 
 from benchwright.benchmarks import import_file, missing_target, written_as
 from benchwright.config import (
-    CONFIG_NAMES,
     SUITE_SETTINGS,
     SUITE_SUFFIXES,
+    ConfigFile,
     LoadOptions,
     RunOptions,
     SuiteOptions,
@@ -262,7 +262,7 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
     suffix = path.suffix.lower()
     there = cwd / path
     if written_as(path.name) == "suite":
-        if path.name in CONFIG_NAMES:
+        if path.name in ConfigFile.names:
             raise ConfigError(
                 f"{target} contains names and defaults; it is not a suite. A suite has lists of models and datasets: suite.toml"
             )
