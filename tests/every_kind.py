@@ -80,7 +80,9 @@ def record(folder: Path) -> Recorded:
             json.dumps({"models": models, "datasets": ["questions.csv"]}), encoding="utf-8"
         )
         benchwright.run_suite(f"{SUITE}.json")
-        data = [{"question": f"Is q{n} polite?", "answer": "yes"} for n in range(6)]
+        data = [
+            {"question": f"Is q{n} polite?", "answer": "yes", "topic": f"topic {n % 2}"} for n in range(6)
+        ]
 
         @benchmark(name=f"polite {folder.name}", dataset=data, prompt="{question}", target_field="answer", judge={"url": server.url, "model_id": "judge"})  # fmt: skip
         @scorer
@@ -138,10 +140,10 @@ def page_addresses(recorded: Recorded, suite: str = SUITE, name: str = "question
     found = {}
     for title, pattern in page_patterns().items():
         first = pattern.split("/")[1]
-        runs = [
-            *recorded.runs[kinds.get(first, RunKind.BENCHMARK)],
-            *([] if first in kinds else [recorded.judged]),
-        ]
+        runs = list(recorded.runs[kinds.get(first, RunKind.BENCHMARK)])
+        runs += [] if first in kinds else [recorded.judged]
+        if pattern.startswith("/runs/(\\d+)/samples"):  # the rows of a workflow are samples, too
+            runs += recorded.runs[RunKind.WORKFLOW]
         places = [pattern.replace("([^/]+)", quote(suite if first == "suites" else name, safe=""))]
         if "(\\d+)" in pattern:
             places = [pattern.replace("(\\d+)", str(run), 1).replace("(\\d+)", "0") for run in runs]
@@ -154,7 +156,11 @@ def page_addresses(recorded: Recorded, suite: str = SUITE, name: str = "question
 def visit(page: Page, path: str) -> None:
     """Show another page of the application in its tab, and wait until it is there."""
     page.evaluate(
-        "path => { document.querySelector('main').setAttribute('aria-busy', 'true'); location.hash === `#${path}` ? location.reload() : (location.hash = path); }",
+        """path => {
+            if (location.hash === `#${path}`) return;
+            document.querySelector("main").setAttribute("aria-busy", "true");
+            location.hash = path;
+        }""",
         path,
     )
     page.wait_for_selector("main[aria-busy=false] h1")
