@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from stored_records import change_cells
 
 PWNED = "globalThis.pwned=1"
 HOSTILE = (
@@ -36,7 +37,7 @@ _FIXED = {
 a new text is, too."""
 
 
-def is_fixed(table: str, column: str, path: str) -> bool:
+def _is_fixed(table: str, column: str, path: str) -> bool:
     known = _FIXED.get(table, {})
     if "" in known:
         return True
@@ -44,55 +45,31 @@ def is_fixed(table: str, column: str, path: str) -> bool:
     return ends is not None and (not path or any(path.endswith(end) for end in ends.split()) or not ends)
 
 
-def changed(value: Any, path: str, hostile: Callable[[str], bool]) -> Any:
+def _changed(value: Any, path: str, hostile: Callable[[str], bool]) -> Any:
     """A value of JSON with other texts and names."""
     if isinstance(value, dict):
         return {
-            (f"{key} {HOSTILE}" if key in KEYS else key): changed(each, f"{path}.{key}", hostile)
+            (f"{key} {HOSTILE}" if key in KEYS else key): _changed(each, f"{path}.{key}", hostile)
             for key, each in value.items()
         }
     if isinstance(value, list):
-        return [changed(each, f"{path}[]", hostile) for each in value]
+        return [_changed(each, f"{path}[]", hostile) for each in value]
     return f"{HOSTILE} {value}" if isinstance(value, str) and value and hostile(path) else value
 
 
-def poison(
-    database: Path, fixed: Callable[[str, str, str], bool] = is_fixed
-) -> Iterable[tuple[str, str, str]]:
-    """Change all records of a store that is not open. Returns the places of hostile texts."""
+def poison(folder: Path) -> set[tuple[str, str, str]]:
+    """Change all records of a workspace. Returns the places of hostile texts: table, column, and path in its JSON."""
     places: set[tuple[str, str, str]] = set()
-    with sqlite3.connect(database) as connection:
-        tables = [
-            name
-            for (name,) in connection.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-            )
-        ]
-        for table in tables:
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            without_row_ids = (
-                "WITHOUT ROWID"
-                in connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
-            )
-            if without_row_ids:
-                continue
-            for number, *cells in connection.execute(
-                f"SELECT rowid, {', '.join(columns)} FROM {table}"
-            ).fetchall():
-                for column, cell in zip(columns, cells, strict=True):
-                    new = _cell(
-                        cell, lambda path, place=(table, column): _noted(places, (*place, path), fixed)
-                    )
-                    if new != cell:
-                        connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, number))
-    connection.close()
+
+    def changed_cell(table: str, column: str, cell: Any) -> Any:
+        return _cell(cell, lambda path: _noted(places, (table, column, path)))
+
+    change_cells(folder, changed_cell)
     return places
 
 
-def _noted(
-    places: set[tuple[str, str, str]], place: tuple[str, str, str], fixed: Callable[[str, str, str], bool]
-) -> bool:
-    if fixed(*place):
+def _noted(places: set[tuple[str, str, str]], place: tuple[str, str, str]) -> bool:
+    if _is_fixed(*place):
         return False
     places.add(place)
     return True
@@ -109,5 +86,5 @@ def _cell(cell: Any, hostile: Callable[[str], bool]) -> Any:
         return f"{HOSTILE} {cell}" if hostile("") else cell
     if not isinstance(value, dict | list | str):
         return f"{HOSTILE} {cell}" if isinstance(cell, str) and hostile("") else cell
-    text = json.dumps(changed(value, "", hostile), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_changed(value, "", hostile), ensure_ascii=False, separators=(",", ":"))
     return text if isinstance(cell, str) else text.encode("utf-8", "surrogatepass")

@@ -5,7 +5,7 @@ This is the only file outside `tests/store` that knows a table. It goes through 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,22 @@ def steps_in_order(folder: Path) -> list[StepValues]:
     """All recorded steps by key."""
     rows = _rows(folder, f"SELECT {_STEP_COLUMNS} FROM steps ORDER BY key")
     return [(*row[:4], bool(row[4]), *row[5:]) for row in rows]
+
+
+def change_cells(folder: Path, change: Callable[[str, str, Any], Any]) -> None:
+    """Change every cell of every table with numbered rows: `change` gets the table, the column and what is there."""
+    with open_store(Workspace(folder)) as store:
+        connection = _connection(store)
+        for table, made in _rows(
+            folder, "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ):
+            if "WITHOUT ROWID" in made:
+                continue
+            columns = [row[1] for row in _rows(folder, f"PRAGMA table_info({table})")]
+            for number, *cells in _rows(folder, f"SELECT rowid, {', '.join(columns)} FROM {table}"):
+                for column, cell in zip(columns, cells, strict=True):
+                    if (new := change(table, column, cell)) != cell:
+                        connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, number))
 
 
 def lose_rows(folder: Path, run_id: int, rows: Sequence[int]) -> None:

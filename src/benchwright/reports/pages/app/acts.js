@@ -1,7 +1,7 @@
 // What can be done with a run from its page, as the commands do it: each act asks before it changes anything. Tabs that only read have none.
 
 import { get, post, readOnly } from "./api.js";
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
 import { isLive } from "./live.js";
 
 /** @typedef {{ label: string, question: string, path: string, fields?: [string, string, string][], body?: (given: Record<string, string>) => object, then: () => void }} Act
@@ -58,13 +58,13 @@ export async function acts(id, signal, again) {
   async function perform(act, fields) {
     const given = Object.fromEntries(fields.map((field) => [field.name, field.value]));
     for (const button of bar.querySelectorAll("button")) button.disabled = true;
-    told.textContent = "…";
+    say(told, "…");
     try {
-      told.textContent = `${(await post(`/runs/${id}/${act.path}`, act.body ? act.body(given) : {})).message}.`;
+      say(told, `${(await post(`/runs/${id}/${act.path}`, act.body ? act.body(given) : {})).message}.`);
       show();
       act.then();
     } catch (error) {
-      told.textContent = `${error.message} ${error.hint ?? ""}`;
+      say(told, `${error.message} ${error.hint ?? ""}`);
       show();
     }
   }

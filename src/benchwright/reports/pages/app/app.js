@@ -5,7 +5,7 @@ import { enter, exchange, hasToken } from "./api.js";
 import { blind } from "./blind.js";
 import { commandOf, shownBy } from "./command.js";
 import { data } from "./data.js";
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
 import { gate } from "./gate.js";
 import { history as historyPage } from "./history.js";
 import { labels } from "./labels.js";
@@ -61,7 +61,7 @@ function fill(title, busy, ...children) {
 function tell(words, share) {
   const line = main.querySelector("[role=status]");
   line?.setAttribute("data-progress", String(share));
-  if (line) line.textContent = words;
+  if (line) say(line, words);
 }
 
 /** @param {string | null} why */

@@ -1,7 +1,7 @@
 // Ask again: the request of a sample, changed by hand, sent to the run's model; the reply stands next to the recorded one.
 
 import { post, readOnly } from "./api.js";
-import { at, h, scrolls } from "./dom.js";
+import { at, h, say, scrolls } from "./dom.js";
 import { count, duration } from "./figures.js";
 import { indented } from "./run.js";
 import { state } from "./samples.js";
@@ -29,18 +29,18 @@ export function askAgain(path, found) {
   const send = /** @type {HTMLButtonElement} */ (h("button", { id: "ask", type: "submit" }, "Send to the model"));
   const form = h("form", { class: "ask", "aria-label": "Ask again", onsubmit: async (/** @type {Event} */ event) => {
     event.preventDefault();
-    trouble.textContent = "";
+    say(trouble, "");
     send.disabled = true;
-    told.textContent = "Waiting for the model…";
+    say(told, "Waiting for the model…");
     try {
       const trial = await post(`${path}/trials`, { body: text.value });
       found.trials.unshift(trial);
       list.replaceChildren(...found.trials.map(shown));
       recorded.hidden = false;
-      told.textContent = "The newest reply is below, next to the recorded one.";
+      say(told, "The newest reply is below, next to the recorded one.");
     } catch (error) {
-      told.textContent = "";
-      trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      say(told, "");
+      say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       send.disabled = false;
     }

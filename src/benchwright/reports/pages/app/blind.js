@@ -1,7 +1,7 @@
 // #/blind?runs=7&seed=3: grade replies without knowing the model or the judge's verdict, with one key for each grade.
 
 import { get, post, readOnly } from "./api.js";
-import { figure, h, notes, scrolls } from "./dom.js";
+import { figure, h, notes, say, scrolls } from "./dom.js";
 import { count, fixed } from "./figures.js";
 
 /** @typedef {{ run_id: number, sample_id: number, repeat: number, prompt: string | null, response: string | null, target: string | null, label: string | null }} Blind */
@@ -55,7 +55,7 @@ export async function blind(place) {
 
   async function draw() {
     const done = samples.filter(({ label }) => label !== null).length;
-    said.textContent = now < samples.length ? `Reply ${count(now + 1)} of ${count(samples.length)}, ${count(done)} graded.` : `${count(done)} of ${count(samples.length)} graded.`;
+    say(said, now < samples.length ? `Reply ${count(now + 1)} of ${count(samples.length)}, ${count(done)} graded.` : `${count(done)} of ${count(samples.length)} graded.`);
     for (const button of [...buttons, skip, end]) button.disabled = now >= samples.length || (readOnly() && buttons.includes(button));
     back.disabled = now === 0;
     if (now < samples.length) {
@@ -84,14 +84,14 @@ export async function blind(place) {
   async function give(grade) {
     if (busy || now >= samples.length || readOnly()) return;
     busy = true;
-    trouble.textContent = "";
+    say(trouble, "");
     const each = samples[now];
     try {
       await post(`/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}/labels`, { kind: "judge", value: grade });
       each.label = grade;
       move(1);
     } catch (error) {
-      trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       busy = false;
     }

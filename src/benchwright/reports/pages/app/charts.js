@@ -1,6 +1,6 @@
 // Charts: axes with round ticks, curves and dots, and the values near the pointer.
 
-import { h, svg } from "./dom.js";
+import { h, say, svg } from "./dom.js";
 import { general } from "./figures.js";
 
 /** @typedef {{ low: number, high: number, title?: string, log?: boolean, percent?: boolean, names?: string[] }} Axis `names` stand at 0, 1, 2 and so on, instead of numbers */
@@ -206,7 +206,7 @@ function plot(drawing, along, points) {
     const nearest = points.reduce((best, each) => (Math.abs(each[0] - there) < Math.abs(best[0] - there) ? each : best));
     for (const end of ["1", "2"]) guide.setAttribute(along + end, String(nearest[0]));
     guide.removeAttribute("hidden");
-    tip.textContent = nearest[1];
+    say(tip, nearest[1]);
     tip.hidden = false;
     const x = event.clientX - box.left, y = event.clientY - box.top;
     const left = x + tip.offsetWidth + 18 < box.width ? x + 14 : Math.max(0, x - tip.offsetWidth - 14);

@@ -1,6 +1,6 @@
 // "The command that shows this", on every page: the terminal has the same numbers.
 
-import { decoded, h, quoted } from "./dom.js";
+import { decoded, h, quoted, say } from "./dom.js";
 import { filterOf } from "./sample_filter.js";
 
 /** A request to REST, for what no command lists. @param {string} path */
@@ -59,10 +59,10 @@ export function shownBy(command) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(command);
-      told.textContent = "Copied.";
+      say(told, "Copied.");
     } catch { // no permission, or a plain http address that is not this machine
       getSelection()?.selectAllChildren(code);
-      told.textContent = "Selected: copy it with Ctrl+C or ⌘C.";
+      say(told, "Selected: copy it with Ctrl+C or ⌘C.");
     }
   };
   return h("section", { class: "shown-by", "aria-label": "The command that shows this page" }, h("span", { class: "dim" }, "The command that shows this:"), " ", code, " ", h("button", { type: "button", onclick: copy }, "Copy"), " ", told);

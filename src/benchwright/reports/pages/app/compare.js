@@ -1,7 +1,7 @@
 // A comparison of two to eight runs: the verdict, every difference with its interval, and what changed.
 
 import { axisFor, chart } from "./charts.js";
-import { at, figure, h, name, notes, section, svg, table, unseen } from "./dom.js";
+import { at, figure, h, name, notes, printable, section, svg, table, unseen } from "./dom.js";
 import { count, decimal, fixed, general, plural, score } from "./figures.js";
 
 /** @typedef {Record<string, any>} Json */
@@ -106,7 +106,7 @@ function runsTable(page, found, linked) {
 /** Two texts, with the words that only one of them has marked. @param {string} one @param {string} other @returns {[Node[], Node[]]} */
 export function marked(one, other) {
   const [a, b] = [one, other].map((text) => text.split(/(\s+)/));
-  if (one === other || a.length > MOST_WORDS || b.length > MOST_WORDS) return [[document.createTextNode(one)], [document.createTextNode(other)]];
+  if (one === other || a.length > MOST_WORDS || b.length > MOST_WORDS) return [[document.createTextNode(printable(one))], [document.createTextNode(printable(other))]];
   const size = b.length + 1, common = new Uint16Array((a.length + 1) * size);
   for (let x = a.length - 1; x >= 0; x -= 1) {
     for (let y = b.length - 1; y >= 0; y -= 1) {

@@ -28,6 +28,11 @@ export function svg(tag, attributes, ...children) {
   return /** @type {SVGElement} */ (filled(document.createElementNS(SVG, tag), attributes, children));
 }
 
+/** Put a text into an element, in place of what it has. @param {Element} element @param {string} text */
+export function say(element, text) {
+  element.textContent = printable(text);
+}
+
 /** The place of a value in the JSON of a run: names and numbers with dots between, `\.` for a dot in a name.
  *  @param {...(string | number)} parts */
 export function at(...parts) {
@@ -89,7 +94,7 @@ export function table(label, headings, rows, { chosen = null, kind = "figures", 
 /** A heading with what belongs to it, if there is anything. @param {string} heading @param {...Child} children @returns {Node[]} */
 export function section(heading, ...children) {
   const there = children.filter((child) => child !== null && child !== undefined);
-  return there.length ? [h("h2", {}, heading), ...there.map((child) => (typeof child === "string" ? document.createTextNode(child) : child))] : [];
+  return there.length ? [h("h2", {}, heading), ...there.map((child) => (typeof child === "string" ? document.createTextNode(printable(child)) : child))] : [];
 }
 
 /** Sentences with a mark of their state. @param {[string, string, string][]} items style, mark, words @param {(style: string) => string} name of a mark */

@@ -1,7 +1,7 @@
 // What people say of samples: the labels of one sample with the form for a new one, and #/labels, the list of all.
 
 import { get, post, readOnly } from "./api.js";
-import { at, h, name, scrolls, unseen } from "./dom.js";
+import { at, h, name, say, scrolls, unseen } from "./dom.js";
 import { plural } from "./figures.js";
 
 /** @typedef {{ id: number, kind: string, words: string, value: string | null, who: string, at: string, applies: boolean, run_id: number, sample_id: number, repeat: number }} Label */
@@ -44,11 +44,11 @@ export function labelling(path, found, signal) {
   /** @param {Label} label */
   async function remove(label) {
     try {
-      said.textContent = `${(await post(`/labels/${label.id}/remove`, {})).message}.`;
+      say(said, `${(await post(`/labels/${label.id}/remove`, {})).message}.`);
       await again();
       opener.focus();
     } catch (error) {
-      said.textContent = told(error);
+      say(said, told(error));
     }
   }
 
@@ -66,20 +66,20 @@ export function labelling(path, found, signal) {
     const chosen = () => {
       const asks = KINDS.find(([each]) => each === kind.value)?.[2] ?? "";
       value.required = NEEDED.includes(kind.value);
-      words.textContent = value.required ? asks : `${asks} (if you know it)`;
+      say(words, value.required ? asks : `${asks} (if you know it)`);
       field.hidden = asks === "";
     };
     kind.addEventListener("change", chosen);
     const save = async (/** @type {Event} */ event) => {
       event.preventDefault();
-      trouble.textContent = "";
+      say(trouble, "");
       try {
         const kept = await post(`${path}/labels`, { kind: kind.value, value: field.hidden || value.value === "" ? null : value.value });
         await again();
-        said.textContent = `Labelled: ${kept.words}.`;
+        say(said, `Labelled: ${kept.words}.`);
         close();
       } catch (error) {
-        trouble.textContent = told(error);
+        say(trouble, told(error));
       }
     };
     const keys = (/** @type {KeyboardEvent} */ event) => {
@@ -120,10 +120,10 @@ function effects(runs, signal) {
       const words = lines[place].lastElementChild;
       try {
         const found = await post(`/runs/${run}/labels/effect`, {});
-        if (words) words.textContent = found.text || "no score would change.";
+        if (words) say(words, found.text || "no score would change.");
       } catch (error) {
         if (signal.aborted) return;
-        if (words) words.textContent = told(error);
+        if (words) say(words, told(error));
       }
     }
   })();
@@ -151,17 +151,17 @@ export async function labels(place) {
         try {
           await post(`/labels/${label.id}/remove`, {});
           line.remove();
-          say();
+          sayHowMany();
         } catch (error) {
-          trouble.textContent = told(error);
+          say(trouble, told(error));
         }
       } }, "Remove")));
     }
     return line;
   }
 
-  function say() {
-    said.textContent = body.childElementCount ? `${plural(body.childElementCount, "label")} shown${next === null ? "" : ", there are more"}.` : [...asked].length ? "No labels match." : "There are no labels yet. Open a sample and press l.";
+  function sayHowMany() {
+    say(said, body.childElementCount ? `${plural(body.childElementCount, "label")} shown${next === null ? "" : ", there are more"}.` : [...asked].length ? "No labels match." : "There are no labels yet. Open a sample and press l.");
     further.hidden = next === null;
     grid.hidden = !body.childElementCount;
   }
@@ -170,14 +170,14 @@ export async function labels(place) {
   function add(page) {
     body.append(...page.labels.map(row));
     next = page.next;
-    say();
+    sayHowMany();
   }
 
   further.addEventListener("click", async () => {
     try {
       add(await get(`/labels?${asked}&limit=100&after=${next}`, signal));
     } catch (error) {
-      if (error.name !== "AbortError") trouble.textContent = told(error);
+      if (error.name !== "AbortError") say(trouble, told(error));
     }
   });
   add(first);

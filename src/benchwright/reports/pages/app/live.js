@@ -1,7 +1,7 @@
 // Live runs: one stream of events for all tabs of this browser, because a browser opens only six connections to a server.
 
 import { stream } from "./api.js";
-import { figure, h, svg } from "./dom.js";
+import { figure, h, say, svg } from "./dom.js";
 import { count, decimal, duration, fixed } from "./figures.js";
 
 /** @typedef {{ runs: any[], removed: number[], last: number, first: boolean }} News runs that changed, numbers of deleted ones, and the
@@ -19,7 +19,7 @@ let begun = false, leads = false, last = 0, known = false;
 /** What the reader is told of the connection; empty while it is well. @param {string} words */
 function tell(words) {
   line.hidden = words === "";
-  if (line.textContent !== words) line.textContent = words;
+  if (line.textContent !== words) say(line, words);
 }
 
 /** @param {{ news?: News, words?: string }} message */

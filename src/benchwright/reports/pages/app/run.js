@@ -1,7 +1,7 @@
 // A benchmark run: its scores, what limits them, and its samples.
 
 import { distributions } from "./distributions.js";
-import { at, figure, h, notes, scrolls, section, svg, unseen } from "./dom.js";
+import { at, figure, h, notes, say, scrolls, section, svg, unseen } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
 
@@ -175,7 +175,7 @@ function samples(data) {
     more.hidden = found.length <= most;
     const all = chosen === "all" ? total : data.counts[chosen];
     const kept = inGroup.length < all ? ` This page has the first ${count(inGroup.length)} of ${count(all)}; samples.parquet has all of them.` : "";
-    words.textContent = `${count(Math.min(most, found.length))} of ${count(found.length)} shown.${kept}`;
+    say(words, `${count(Math.min(most, found.length))} of ${count(found.length)} shown.${kept}`);
   }
   more.addEventListener("click", () => { most += FIRST_CARDS * 2; show(); });
   search.addEventListener("input", () => { most = FIRST_CARDS; show(); });

@@ -1,7 +1,7 @@
 // #/runs: all runs of the workspace, newest first: searched, filtered, sorted and grouped by the server, and kept up to date.
 
 import { get } from "./api.js";
-import { figure, h, name, svg } from "./dom.js";
+import { figure, h, name, say, svg } from "./dom.js";
 import { count, duration, fixed, money, score } from "./figures.js";
 import { isLive, progress, watch } from "./live.js";
 import { pageOf } from "./of_run.js";
@@ -180,14 +180,14 @@ export async function runs({ signal, query }) {
   async function load(limit) {
     const turn = (loading += 1);
     table.setAttribute("aria-busy", "true");
-    trouble.textContent = "";
+    say(trouble, "");
     try {
       const found = await read(limit);
       if (turn !== loading) return; // a later question was asked meanwhile
       page = found;
       draw();
     } catch (error) {
-      if (error.name !== "AbortError" && turn === loading) trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.name !== "AbortError" && turn === loading) say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       if (turn === loading) table.removeAttribute("aria-busy");
     }
@@ -214,11 +214,11 @@ export async function runs({ signal, query }) {
       if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
     }
     const number = page.runs.length, order_ = SORTS[asked.get("sort") ?? "newest"];
-    total.textContent = number === 0 ? "No run passes this filter." :
-      `${count(number)}${page.next === null ? "" : ` of ${count(page.total)}`} ${number === 1 ? "run" : "runs"}, ${order_}${page.next === null ? "" : "; there are more"}`;
+    say(total, number === 0 ? "No run passes this filter." :
+      `${count(number)}${page.next === null ? "" : ` of ${count(page.total)}`} ${number === 1 ? "run" : "runs"}, ${order_}${page.next === null ? "" : "; there are more"}`);
     table.hidden = number === 0;
     foot.hidden = page.next === null && trouble.textContent === "";
-    older.textContent = asked.has("sort") ? "Show more runs" : "Show older runs";
+    say(older, asked.has("sort") ? "Show more runs" : "Show older runs");
     table.classList.toggle("costless", !page.runs.some((run) => run.cost?.amount));
     compared();
   }
@@ -231,7 +231,7 @@ export async function runs({ signal, query }) {
 
   function compared() {
     compare.hidden = chosen.size === 0;
-    compare.textContent = chosen.size < 2 ? "Choose another run to compare" : `Compare ${chosen.size} runs`;
+    say(compare, chosen.size < 2 ? "Choose another run to compare" : `Compare ${chosen.size} runs`);
     if (chosen.size < 2) compare.removeAttribute("href");
     else compare.setAttribute("href", `#/compare?runs=${[...chosen].join(",")}`);
   }
@@ -246,7 +246,7 @@ export async function runs({ signal, query }) {
 
   async function more() {
     older.disabled = true;
-    trouble.textContent = "";
+    say(trouble, "");
     try {
       const found = await read(AT_ONCE, page.next), first = found.runs[0]?.id;
       page = { ...found, runs: [...page.runs, ...found.runs], histories: { ...page.histories, ...found.histories } };
@@ -257,7 +257,7 @@ export async function runs({ signal, query }) {
         element.focus();
       }
     } catch (error) {
-      if (error.name !== "AbortError") trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.name !== "AbortError") say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       older.disabled = false;
     }

@@ -3,7 +3,7 @@
 import { get, getText } from "./api.js";
 import { askAgain } from "./ask_again.js";
 import { anySeed } from "./blind.js";
-import { at, figure, h, name, printable, scrolls, section, table } from "./dom.js";
+import { at, figure, h, name, say, scrolls, section, table } from "./dom.js";
 import { count, duration } from "./figures.js";
 import { labelling } from "./labels.js";
 import { pageOf } from "./of_run.js";
@@ -21,7 +21,7 @@ function long(words, label) {
   const most = 20_000;
   const box = h("pre", scrolls(label, "said-text"), words.slice(0, most));
   if (words.length <= most) return box;
-  const rest = h("button", { type: "button", onclick: () => { box.textContent = ""; box.append(h("span", {}, words)); rest.remove(); } }, `Show all ${count(words.length)} characters`);
+  const rest = h("button", { type: "button", onclick: () => { say(box, ""); box.append(h("span", {}, words)); rest.remove(); } }, `Show all ${count(words.length)} characters`);
   return h("div", {}, box, rest);
 }
 
@@ -123,9 +123,9 @@ function raw(path, signal) {
     box.append(shown);
     try {
       const text = indented(await getText(path, signal)) ?? "";
-      shown.textContent = printable(text.length > MOST_RAW ? `${text.slice(0, MOST_RAW)}\n… (the first ${count(MOST_RAW)} of ${count(text.length)} characters)` : text);
+      say(shown, text.length > MOST_RAW ? `${text.slice(0, MOST_RAW)}\n… (the first ${count(MOST_RAW)} of ${count(text.length)} characters)` : text);
     } catch (error) {
-      if (error.name !== "AbortError") shown.textContent = error.message;
+      if (error.name !== "AbortError") say(shown, error.message);
     }
   });
   return box;
@@ -147,7 +147,7 @@ export async function sample(place) {
     query.set("columns", "sample_id,repeat");
     query.set("limit", "1");
     let after = Number(row) * 10_000 + Number(repeat);
-    said.textContent = "Looking…";
+    say(said, "Looking…");
     try {
       for (;;) {
         const page = await get(`/runs/${run}/samples?${query}&after=${after}`, signal);
@@ -155,9 +155,9 @@ export async function sample(place) {
         if (page.next === null) break;
         after = page.next;
       }
-      said.textContent = back ? "This is the first." : "This is the last.";
+      say(said, back ? "This is the first." : "This is the last.");
     } catch (error) {
-      if (error.name !== "AbortError") said.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.name !== "AbortError") say(said, `${error.message} ${error.hint ?? ""}`);
     }
   }
 

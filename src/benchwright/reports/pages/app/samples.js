@@ -1,7 +1,7 @@
 // #/runs/7/samples?outcome=…: the samples of a run, filtered and sorted by the server, page by page.
 
 import { get } from "./api.js";
-import { h, name, scrolls } from "./dom.js";
+import { h, name, say, scrolls } from "./dom.js";
 import { count, duration, general, plural } from "./figures.js";
 import { KINDS } from "./labels.js";
 import { pageOf } from "./of_run.js";
@@ -152,15 +152,15 @@ export async function samples(place) {
     } }), ` ${key.startsWith("data.") ? `${words} (data)` : words}`)));
   }
 
-  function say() {
+  function sayHowMany() {
     const total = first.total ?? (next === null ? found.length : null);
     const parts = [`${plural(found.length, "sample")} shown`];
     if (total !== null) parts[0] = found.length === total ? `All ${plural(total, "sample")}` : `${count(found.length)} of ${plural(total, "sample")}`;
     if (first.looked !== null) parts.push(next === null ? `looked at all ${count(looked)} that could match` : `looked at ${count(looked)} so far`);
     if (filter.has("sort")) parts.push(`samples without ${FIGURES[filter.get("sort") ?? ""] ?? filter.get("sort")?.replace("metric:", "")} are not listed`);
-    said.textContent = found.length || next !== null ? `${parts.join("; ")}.` : `No samples match${first.looked === null ? "" : `; looked at all ${count(looked)} that could`}.`;
+    say(said, found.length || next !== null ? `${parts.join("; ")}.` : `No samples match${first.looked === null ? "" : `; looked at all ${count(looked)} that could`}.`);
     further.hidden = next === null;
-    further.textContent = first.looked === null ? "Show more samples" : "Look further";
+    say(further, first.looked === null ? "Show more samples" : "Look further");
     table.hidden = !found.length;
   }
 
@@ -173,7 +173,7 @@ export async function samples(place) {
   /** The next page; while a search finds too few, the ones after it. @param {boolean} moved */
   async function more(moved) {
     const enough = found.length + AT_ONCE;
-    trouble.textContent = "";
+    say(trouble, "");
     running = true;
     further.disabled = true;
     const before = found.length;
@@ -181,13 +181,13 @@ export async function samples(place) {
       for (let empty = 0; running && next !== null && found.length < enough && empty < MOST_EMPTY; empty += 1) {
         stop.hidden = first.looked === null;
         add(await page(`/runs/${run}/samples?${asked}&after=${next}`, place));
-        say();
+        sayHowMany();
       }
       draw();
-      say();
+      sayHowMany();
       if (moved) body.children[before]?.querySelector("a")?.focus();
     } catch (error) {
-      if (error.name !== "AbortError") trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.name !== "AbortError") say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       further.disabled = false;
       stop.hidden = true;
@@ -198,7 +198,7 @@ export async function samples(place) {
   add(first);
   stop.hidden = true;
   draw();
-  say();
+  sayHowMany();
   if (first.looked !== null && next !== null && found.length < AT_ONCE) more(false); // goes on while the first ones are read
   const metrics = Object.keys(about.metrics ?? {});
   return [

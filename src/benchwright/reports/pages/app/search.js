@@ -1,7 +1,7 @@
 // #/search?q=…: a text in all runs: their names, models and tags, and what was sent, replied, expected and judged.
 
 import { get } from "./api.js";
-import { at, figure, h, name, section } from "./dom.js";
+import { at, figure, h, name, say, section } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { pageOf } from "./of_run.js";
 
@@ -51,7 +51,7 @@ export async function search(place) {
     looked += page.looked;
     const where = next === null ? `Looked at everything: ${plural(looked, "record")} of ${plural(page.runs_there, "benchmark run")}.` :
       `Looked at ${plural(looked, "record")} so far, in ${count(page.runs_looked)} of ${plural(page.runs_there, "benchmark run")}, newest first.`;
-    said.textContent = `${plural(list.childElementCount, "place")} found. ${where}`;
+    say(said, `${plural(list.childElementCount, "place")} found. ${where}`);
     further.hidden = next === null;
   }
 
@@ -61,14 +61,14 @@ export async function search(place) {
     running = true;
     further.disabled = true;
     stop.hidden = false;
-    trouble.textContent = "";
+    say(trouble, "");
     try {
       for (let pages = 0; running && next !== null && list.childElementCount < enough && pages < MOST_EMPTY; pages += 1) {
         add(await get(`/search?${new URLSearchParams({ q, limit: String(AT_ONCE), after: next })}`, signal));
       }
       if (moved) list.children[before]?.querySelector("a")?.focus();
     } catch (error) {
-      if (error.name !== "AbortError") trouble.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.name !== "AbortError") say(trouble, `${error.message} ${error.hint ?? ""}`);
     } finally {
       further.disabled = false;
       stop.hidden = true;
