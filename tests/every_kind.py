@@ -80,6 +80,7 @@ def record(folder: Path) -> Recorded:
             json.dumps({"models": models, "datasets": ["questions.csv"]}), encoding="utf-8"
         )
         benchwright.run_suite(f"{SUITE}.json")
+        benchwright.gate(1, policy={"threshold": [{"metric": "accuracy", "min": 0.99, "bound": "lower"}]})
         data = [
             {"question": f"Is q{n} polite?", "answer": "yes", "topic": f"topic {n % 2}"} for n in range(6)
         ]

@@ -81,7 +81,8 @@ def served(recorded: Recorded) -> Iterator[tuple[Callable[[], str], dict[str, li
                 {"kind": kind, **({"value": value} if value else {})},
             )
         found = page_addresses(recorded)
-        found["Comparison"].append(f"/compare?runs={one},{two}&by=topic&force=true")
+        found["Comparison"].append(f"/compare?runs={one},{two},{recorded.judged}&by=topic&force=true")
+        found["Samples"].append(f"/runs/{two}/samples?changed_from={one}&show=prompt&show=scores.accuracy")
         yield lambda: f"{address.url}/?code={state.keys.new_code()}", found
 
 
