@@ -35,7 +35,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     "removed", "unchanged"}`."""
     from benchwright.core import NotFoundError, RunKind, UsageError, kind_title
     from benchwright.runs import export_labels, import_labels, run_labels
-    from benchwright.store import named_run, open_store, user_name
+    from benchwright.store import Label, named_run, open_store
 
     if arguments.export is not None and arguments.read is not None:
         raise UsageError("--export writes a sheet and --import reads one; give one of them")
@@ -62,7 +62,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.view(run_labels(store, run))
             return 0
         with open_store(store.workspace) as writable:
-            done = import_labels(writable, run, arguments.read, arguments.who or user_name())
+            done = import_labels(writable, run, arguments.read, arguments.who or Label.user_name())
     if output.as_json:
         output.json(done.to_json())
     else:

@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from benchwright.scorers import GRADE_OF, SCORE_OF
 from benchwright.store import Store
 
 _BATCH = 1000
@@ -49,12 +48,3 @@ def _add(took: dict[str, int], body: Mapping[str, Any], reply: Mapping[str, Any]
         took["cached_tokens"] += usage[3] if len(usage) > 3 else 0
     elif "x" not in reply:
         took["uncounted"] += 1
-
-
-def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """Grade and score of each judge by its key, if there were several; else empty."""
-    return {
-        (key := name.removeprefix(GRADE_OF)): (str(grade), float(scores[SCORE_OF + key]))
-        for name, grade in scores.items()
-        if name.startswith(GRADE_OF) and SCORE_OF + name.removeprefix(GRADE_OF) in scores
-    }

@@ -27,9 +27,9 @@ from benchwright.core import (
     lower_is_better,
     percent,
 )
-from benchwright.engine._judge_figures import judge_figures, verdicts_in
+from benchwright.engine._judge_figures import judge_figures
 from benchwright.engine._manifest import change_notes
-from benchwright.scorers import JudgeConfig
+from benchwright.scorers import JudgeConfig, verdicts_in
 from benchwright.stats import Aggregator, PanelAgreement, RepeatTally, ScoreSummary
 from benchwright.store import Store
 

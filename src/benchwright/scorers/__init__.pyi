@@ -61,13 +61,12 @@ from benchwright.scorers._retrieval import (
     retrieval_metrics_dedup as retrieval_metrics_dedup,
 )
 from benchwright.scorers._scorer import (
-    GRADE_OF as GRADE_OF,
-    SCORE_OF as SCORE_OF,
     AnswerScores as AnswerScores,
     ScorerInput as ScorerInput,
     Scores as Scores,
     all_of as all_of,
     any_of as any_of,
+    verdicts_in as verdicts_in,
 )
 from benchwright.scorers._text import (
     contains as contains,

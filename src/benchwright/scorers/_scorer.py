@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
@@ -17,6 +17,15 @@ GRADE_OF = "grade_of_"
 """Prefix of the grade of one of several judges in the scores; the key of its settings follows."""
 SCORE_OF = "score_of_"
 """Prefix of the score of one of several judges; the key of its settings follows."""
+
+
+def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
+    """Grade and score of each judge by its key, if there were several; else empty."""
+    return {
+        (key := name.removeprefix(GRADE_OF)): (str(grade), float(scores[SCORE_OF + key]))
+        for name, grade in scores.items()
+        if name.startswith(GRADE_OF) and SCORE_OF + name.removeprefix(GRADE_OF) in scores
+    }
 
 
 class AnswerScores(dict[str, bool | int | float | str | None]):

@@ -33,7 +33,7 @@ from benchwright.server._people import Access
 from benchwright.server._routes import MOST_PER_PAGE, ROUTES, Query, Route
 from benchwright.server._settings import ServerSettings
 from benchwright.server._state import ServerState
-from benchwright.store import user_name
+from benchwright.store import Label
 from benchwright.workflows import stable_stringify
 
 _LOG = logging.getLogger("benchwright.server")
@@ -77,7 +77,9 @@ def _endpoint(
             person = state.keys.admit(headers.get("authorization", ""), route.needs)
             state.use.asked()
             body = await read_body(headers, request.receive, max_body)
-            who = "" if route.needs is not Access.FULL else user_name() if person is None else person.name
+            who = (
+                "" if route.needs is not Access.FULL else Label.user_name() if person is None else person.name
+            )
             call = RestCall(_path(request), _query(route, request), _body(route, body), who, person)
             found = await route.handler(state, call)
             if isinstance(route.answer, Events):

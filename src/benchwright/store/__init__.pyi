@@ -14,7 +14,6 @@ from benchwright.store._labels import (
     LABEL_KINDS as LABEL_KINDS,
     Label as Label,
     Trial as Trial,
-    user_name as user_name,
 )
 from benchwright.store._owner import (
     HEARTBEAT_S as HEARTBEAT_S,

@@ -123,6 +123,16 @@ class Label(Struct, frozen=True, kw_only=True):
         created = found.pop("created_at")
         return {**found, "words": self.words, "at": rfc3339(created), "applies": self.applies_to(reply)}
 
+    @staticmethod
+    def user_name() -> str:
+        """Who uses this process, for labels; `me` if the system has no name for the user."""
+        import getpass
+
+        try:
+            return getpass.getuser()
+        except (OSError, KeyError):
+            return "me"
+
 
 class Trial(Struct, frozen=True, kw_only=True):
     """A sample that somebody sent again, changed or not. It is no part of its run."""
@@ -144,13 +154,3 @@ class Trial(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """The trial for REST and pages: its number, who and when, and what came of it."""
         return {"id": self.id, "who": self.who, "at": rfc3339(self.created_at), **self.content}
-
-
-def user_name() -> str:
-    """Who uses this process, for labels; `me` if the system has no name for the user."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "me"
