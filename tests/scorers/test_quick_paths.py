@@ -73,6 +73,36 @@ def test_verdicts_that_are_stated(question: str) -> None:
         )
 
 
+def test_replies_that_repeat_or_judge_the_question() -> None:
+    subjects = ["gold", "the moon", "most snow", "2 plus 2", "my left hand", "every dog", "the first bridge"]
+    predicates = [
+        "the capital of Peru",
+        "larger than Mars",
+        "not a fish",
+        "the only way",
+        "cold",
+        "a negative number",
+        "red and hot",
+        "wrong",
+    ]
+    questions = [
+        f"{verb} {one} {what}?" for verb in ("Is", "Were") for one in subjects for what in predicates
+    ]
+    questions += [one for _, one in labelled("yesno") if isinstance(one, str)]
+    read = 0
+    for asked in filter(None, map(read_question, dict.fromkeys(questions))):
+        verb, *words = asked.text.split(" ")
+        texts = [" ".join([*words[:at], verb, *words[at:]]) + "." for at in range(1, len(words))]
+        texts += [
+            f"{one} {word}." for one in ("That is not", "It's") for word in ("correct", "true", "false")
+        ]
+        for text in texts:
+            quickly = _verdict_quick.read_quickly(text, asked)
+            read += quickly is not None
+            assert quickly is None or quickly == _verdicts.read_fully(text, asked), (text, asked)
+    assert read > 1_000
+
+
 def test_letters_that_are_stated_or_open_a_reply() -> None:
     read = 0
     for reply, given_options in labelled("letters"):
@@ -99,6 +129,20 @@ def test_letters_that_are_stated_or_open_a_reply() -> None:
                 read += quickly is not None
                 assert quickly is None or quickly == cascade.read_fully(text, options), (text, options)
     assert read > 3_000
+
+
+def test_options_that_a_sentence_names() -> None:
+    lists = [one for _, one in labelled("letters") if isinstance(one, list)]
+    lists += [["not", "thus far", "right", "the best"], ["most likely", "letter", "Rome", "in Rome"], OPTIONS]
+    read = 0
+    for texts in lists:
+        options = dict(zip("ABCDEFGHIJ", texts, strict=False))
+        for text in texts:
+            for reply in (f"It must be {text}.", f"That's {text}!", f"This was {text}", f"It is the {text}."):
+                quickly = quick.choose_quickly(reply, options)
+                read += quickly is not None
+                assert quickly is None or quickly == cascade.read_fully(reply, options), (reply, options)
+    assert read > 500
 
 
 def discussions(kind: str, ends: list[str]) -> list[str]:

@@ -102,6 +102,8 @@ _THIRD = r"(?<!\w)neither(?!\w)|[.,;:–—]\s+(?:but\s|and\s|rather,?\s|instead
 """What may name a third value after a negated opposite: `not composite; it is a unit`."""
 FORMS = (_ALLOWED, _NOTHING_SAYS, _THAT, _ALLOWED_ELSEWHERE)
 """What may answer a question with none of its words."""
+MEANS_ELSE = (*FORMS, _TURNS, _CONDITION, TO_SOME, _NO_NEGATION, _NOISE, _NOT_AT_HAND)
+"""By which a clause with the words of the question may mean something else."""
 _FILLERS = frozenset(
     stem(word)
     for word in listed(

@@ -1,4 +1,5 @@
-"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it, or end in `The answer is no.`
+"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it, end in `The answer is no.`, repeat the
+question as a statement, or call it true or false.
 
 It gives exactly what the full reader gives: the word that opens a reply decides, unless another verdict, a correction or an
 abstention follows, or the question asks to judge a statement; the last statement decides, unless the reply knows several cases. `Yes, Canberra is the capital of Australia.` takes 9 µs of CPU instead
@@ -11,25 +12,34 @@ import re
 from functools import cache
 
 from benchwright.core import FAST_PATHS
-from benchwright.scorers._asked import YesNoQuestion
-from benchwright.scorers._conditions import may_depend
+from benchwright.scorers._asked import NEGATIVE, YesNoQuestion, content
+from benchwright.scorers._conditions import TIES, may_depend
 from benchwright.scorers._replies import is_plain
+from benchwright.scorers._restated import MEANS_ELSE
 from benchwright.scorers._triggers import Triggers, words_of
 from benchwright.scorers._verdict_phrases import compiled
 from benchwright.scorers._verdict_words import (
     ABSTAINS,
     BY_ITSELF,
+    CONCEDES,
     CORRECTION,
+    JUDGES,
     LABELLED,
     PREDICATE_STEMS,
+    REPORTED,
+    SAYS_SO,
     SPEAKS_OF_ELSE,
     STATED_STEMS,
     TAKES_BACK,
+    UNKNOWN,
 )
 
 _LONG = 2_000
 _FEW = 4
 """Words of a last line that may be the name of a class or an option."""
+_VERBS = frozenset(("is", "are", "was", "were"))
+_CONTENT = 2
+"""Words of a question that a reply repeats."""
 _SHORT = 60
 """Characters of a reply that may be the name of a class."""
 _WHOLE = {form: word == "yes" for word in ("yes", "no") for form in (word, f"{word}.", f"{word}!")}
@@ -42,12 +52,17 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     lower = reply.lower().replace("\u2019", "'")
     if lower in _WHOLE:
         return _WHOLE[lower]
+    if len(lower) < _SHORT // 2 and (judged := _judged().fullmatch(lower)):
+        plainly = asked is None or (asked.sign > 0 and not asked.negative)
+        return (judged["good"] is not None) != (judged["not"] is not None) if plainly else None
     if "answer" in lower[-40:]:
         if stated := _stated().fullmatch(lower):
             return stated["word"] == "yes"
         ends = _ends().search(lower, max(0, len(lower) - _SHORT))
         if ends and is_plain(reply) and not may_depend(lower) and (asked is None or len(lower) > _SHORT):
             return ends["word"] == "yes"
+    if asked is not None and _repeats(lower, asked):
+        return True
     if not lower.startswith(("yes", "no", "**yes", "**no")) or (asked is not None and asked.judges):
         return None
     if "*" in lower or "\n" in lower:
@@ -58,6 +73,24 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     if asked is not None and compiled(SPEAKS_OF_ELSE).match(lower, opened.end("word")):
         return None
     return opened["word"] == "yes"
+
+
+def _repeats(lower: str, asked: YesNoQuestion) -> bool:
+    """Whether a reply is the question with its verb behind the subject: `Canberra is the capital.`"""
+    said, words = lower.rstrip(".!\n").split(" "), asked.text.split(" ")
+    if len(said) != len(words) or words[0] not in _VERBS or said[-1] != words[-1] or words[0] not in said[1:]:
+        return False
+    at = said.index(words[0], 1)
+    if [*said[:at], *said[at + 1 :]] != words[1:] or _unlike_words().search(lower.rstrip(".!\n")):
+        return False
+    if (
+        asked.judges
+        or asked.negative
+        or asked.sign < 0
+        or not _CONTENT <= len(set(asked.words)) == len(asked.words)
+    ):
+        return False
+    return content(" ".join(said[:at])) != () and _turns().none_in(words_of(lower))
 
 
 def _of_lines(lower: str, asked: YesNoQuestion | None) -> str:
@@ -78,11 +111,33 @@ def _stated() -> re.Pattern[str]:
 
 
 @cache
+def _judged() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:that|this|it)(?: is|'s)(?P<not> not)? (?:(?P<good>true|correct)|false|incorrect)[.!]?\n?"
+    )
+
+
+@cache
 def _ends() -> re.Pattern[str]:
     """The end of the sentence before, and a statement, perhaps in bold."""
     return re.compile(
         rf"[.!?]\s\n?(?:\*\*)?{_LEAD}(?: is|:|: is|:\*\*) (?P<bold>\*\*)?(?P<word>yes|no)(?(bold)\*\*)[.!]?(?:\*\*)?\n?\Z"
     )
+
+
+@cache
+def _unlike_words() -> re.Pattern[str]:
+    return re.compile(r"[^a-z0-9 ]")
+
+
+@cache
+def _turns() -> Triggers:
+    """The words by which the full reader takes such a reply for anything else."""
+    patterns = (
+        BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED, JUDGES, UNKNOWN, REPORTED, CONCEDES, SAYS_SO, TIES, NEGATIVE, *MEANS_ELSE,
+        r"(?<!\w)(?:but|because|since|due|given|so|there|it|this|that|they|these|those|he|she|we|you|i)(?!\w)",
+    )  # fmt: skip
+    return Triggers(patterns, (*STATED_STEMS, *PREDICATE_STEMS))
 
 
 @cache

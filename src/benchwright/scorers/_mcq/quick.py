@@ -15,9 +15,10 @@ from functools import cache, lru_cache
 from benchwright.core import FAST_PATHS
 from benchwright.scorers._conditions import may_depend
 from benchwright.scorers._mcq.extraction import Extraction, caseless
+from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import ABSTAINS
 from benchwright.scorers._mcq.statements import DENIAL, REFUTED, VERDICT
-from benchwright.scorers._mcq.texts import LETTER_INSIDE
+from benchwright.scorers._mcq.texts import COMMON_WORDS, FUNCTION_WORDS, LETTER_INSIDE
 from benchwright.scorers._replies import is_plain
 from benchwright.scorers._triggers import may_match
 
@@ -35,7 +36,11 @@ def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
         return None
     found = _shapes().fullmatch(text) if len(text) <= _LONG else None
     if found is None:
-        return _ending(text, options)
+        return (
+            _named(text, options)
+            if len(text) <= _TAIL and text[:2] in ("It", "Th")
+            else _ending(text, options)
+        )
     letter = found["stated"] or found["opens"]
     if letter not in options:
         return None
@@ -64,6 +69,27 @@ def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
     if (not begin and _denied().match(text, found.end("opens"))) or may_match(ABSTAINS, lower):
         return None
     return Extraction(letter, "pattern", "opening", *found.span("opens"))
+
+
+def _named(text: str, options: Mapping[str, str]) -> Extraction | None:
+    """The option whose text is all that a sentence gives: `It must be London.`"""
+    found = _sentence().fullmatch(text)
+    if found is None:
+        return None
+    named, others = found["named"].lower(), [_plain(one) for one in options.values()]
+    if (
+        others.count(named) != 1
+        or named in COMMON_WORDS | FUNCTION_WORDS
+        or may_match(_AFTER, f" {named}")
+        or may_depend(named)
+    ):
+        return None
+    if any(other is None or (other != named and (other in named or named in other)) for other in others):
+        return None
+    cue = RULES["it_is"].compiled.match(text)
+    if cue is None or cue.end() != found.start("named") - 1 or not all(map(_has_no_letter, options.values())):
+        return None
+    return Extraction([*options][others.index(named)], "option_text", "it_is", *found.span("named"))
 
 
 def _ending(text: str, options: Mapping[str, str]) -> Extraction | None:
@@ -103,6 +129,11 @@ def _words() -> re.Pattern[str]:
 @cache
 def _denied() -> re.Pattern[str]:
     return re.compile(r"(?i)[).:]\s(?:wrong|incorrect|false|not|no)\b")
+
+
+@cache
+def _sentence() -> re.Pattern[str]:
+    return re.compile(r"(?:It|This|That)(?: is| was| must be|'s) (?P<named>[A-Za-z][A-Za-z0-9 -]+)[.!]?\n?")
 
 
 @cache

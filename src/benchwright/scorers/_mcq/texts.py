@@ -20,7 +20,7 @@ from benchwright.scorers._replies import Span, listed
 from benchwright.scorers._text import is_whole
 
 # An option that is one of these words is named only if the word is by itself: "No." but not "no idea".
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     listed("a an the i it is in on at to of or and not no so as be we he she us by if one do for")
 )
 # An option that is one of these words is named only where it is stated: alone, quoted, or at the end of a sentence.
@@ -34,7 +34,7 @@ _WORDS = """
     they them their he his him her its you your me my our because since although however therefore but than too also very
     know think say see go make take give use read write point case fact time way place part thing kind
 """
-_COMMON_WORDS = frozenset(_WORDS.split())
+COMMON_WORDS = frozenset(_WORDS.split())
 _ENDS_SENTENCE = r"\s?[)\]]?(?:[.!]|\n|$|\s(?:because|since)\b)"
 _IDIOM = r"(?<![^\W_])(?:at|all|no|nothing|anything|something|one|ones|you're|you\sare|that's|not|if|i|you|we|they|he|she|it|and|or|as|just|after)\s(?:(?<=no\s)\w+\s)?$"
 _ENDS_CLAUSE = r"\s?[)\]]?(?:[.,;:!)\]–—]|\n|$|\s(?:because|since|as|due\sto|given)\b|\sof\s(?:them|these|the\sabove)(?=\s?[.,!\n]|\sare\b|$))"
@@ -156,7 +156,7 @@ class OptionTexts:
                 Span(at, at + len(needle), letters)
                 for at in self._places(text, needle)
                 if not self._inside_longer(text, at, needle)
-                and (needle not in _COMMON_WORDS or _is_stated(view, at, at + len(needle)))
+                and (needle not in COMMON_WORDS or _is_stated(view, at, at + len(needle)))
             ]
         found.sort()
         named: list[Span[tuple[str, ...]]] = []
@@ -181,7 +181,7 @@ class OptionTexts:
         end = at + len(needle)
         if not is_whole(text, at, end):
             return False
-        if needle not in _FUNCTION_WORDS:
+        if needle not in FUNCTION_WORDS:
             return True
         before = compiled(_BY_ITSELF_BEFORE).search(text, max(0, at - 8), at)
         return before is not None and compiled(_BY_ITSELF_AFTER).match(text, end) is not None
