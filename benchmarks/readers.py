@@ -37,6 +37,9 @@ _NUMBERS = {
     "five sentences": (_REASONING, "72"),
     "money": ("She pays $18.50 in total.", "18.5"),
     "two numbers": ("There are 12 boxes with 3 pens each, so 36 pens.", "36"),
+    "equation last": ("Natalia sold 24 clips in May. Altogether she sold 48 + 24 = 72 clips.", "72"),
+    "list": ("1. April: 48 clips\n2. May: 48 / 2 = 24 clips\n\nTherefore, the total is **72 clips**.", "72"),
+    "thousands": ("Each of the 3 machines costs $400. So the company pays 3 x $400 = $1,200.", "1200"),
     "three sentences": ("He buys 3 pens. Each costs 2 dollars. The total cost is 6 dollars.", "6"),
 }
 _DISCUSSION = (
@@ -51,6 +54,11 @@ _LETTERS = {
     "bold": ("The correct answer is **B) London**.", "B"),
     "letter and reason": ("B) London, because it lies on the Thames and is the seat of the government.", "B"),
     "discussion": (_DISCUSSION, "C"),
+    "option is correct": (
+        "The Colosseum is an amphitheatre. It was built in Italy, so option C is correct.",
+        "C",
+    ),
+    "text in a sentence": ("The Colosseum is famous. Gladiators fought there. It stands in Rome.", "C"),
     "text": ("It must be London.", "B"),
 }
 _VERDICTS = {
@@ -61,6 +69,15 @@ _VERDICTS = {
         "Sydney is the largest city of the country and often taken for its capital. But the government has its seat in another city. It was "
         "founded in 1913 as a compromise between Sydney and Melbourne. So the answer is no.",
         "no",
+    ),
+    "bold yes": ("**Yes.** Canberra is the capital of Australia. It was founded in 1913.", "yes"),
+    "so yes": (
+        "Sydney is the largest city. The parliament sits elsewhere. So yes, Canberra is the capital.",
+        "yes",
+    ),
+    "statement last": (
+        "It was founded in 1913 as a compromise. Canberra is the capital of Australia.",
+        "yes",
     ),
     "statement": ("Canberra is the capital of Australia.", "yes"),
     "the answer is": ("The answer is yes.", "yes"),

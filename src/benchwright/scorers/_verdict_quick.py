@@ -2,8 +2,9 @@
 question as a statement, or call it true or false.
 
 It gives exactly what the full reader gives: the word that opens a reply decides, unless another verdict, a correction or an
-abstention follows, or the question asks to judge a statement; the last statement decides, unless the reply knows several cases. `Yes, Canberra is the capital of Australia.` takes 9 µs of CPU instead
-of 256 with the question, and 8 instead of 81 without. `BENCHWRIGHT_PLAIN=1` switches it off.
+abstention follows, or the question asks to judge a statement; the last statement decides, unless the reply knows several cases.
+`Yes, Canberra is the capital of Australia.` takes 6 µs of CPU instead of 256 with the question, four sentences that end in `So the
+answer is no.` 5 instead of 51. `BENCHWRIGHT_PLAIN=1` switches it off.
 """
 
 from __future__ import annotations
