@@ -60,7 +60,7 @@ def test_a_time_that_is_set_again_calls_back_once() -> None:
     assert run_quickly(work()) == ["second"]
 
 
-@pytest.mark.parametrize(("rate", "late_s", "sent_by_a_wait"), [(800.0, 0.0, 1), (3000.0, 0.0005, 2)])
+@pytest.mark.parametrize(("rate", "late_s", "sent_by_a_wait"), [(800.0, 0.0, 1), (3500.0, 0.001, 4)])
 def test_a_schedule_waits_at_most_once_for_each_request(
     monkeypatch: pytest.MonkeyPatch, rate: float, late_s: float, sent_by_a_wait: int
 ) -> None:

@@ -25,7 +25,7 @@ from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, Re
 
 _NAP_S = 0.25
 """The longest sleep between two requests, so that a stop is noticed."""
-_QUICK, _TOGETHER_S = 1000.0, 0.0005
+_QUICK, _TOGETHER_S = 1000.0, 0.001
 """From this rate of a process on, it waits so long after a request is due, and sends all that are due by then: to wake up for each takes as much
 CPU time as to send it."""
 _LAUNCHES_PER_TURN = 16
