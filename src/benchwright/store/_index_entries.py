@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from benchwright.core import FAST_PATHS, SampleRecord
 from benchwright.store._sample_filters import SampleOrder, facet_and_values, facet_text, reply_values
@@ -54,14 +54,9 @@ def _values_of_replies(
         yield from found
 
 
-class _Told(Struct, gc=False):
-    """The part of a reply's record, or of a score, that figures are about."""
-
-    l: Any = None  # noqa: E741  # its key
-    u: Any = None
-
-
-_READ_TOLD = msgspec.json.Decoder(list[_Told]).decode
+_TOLD: Any = msgspec.defstruct("Told", [("l", Any, None), ("u", Any, None)], gc=False)
+"""The part of a reply's record, or of a score, that figures are about."""
+_READ_TOLD = msgspec.json.Decoder(list[_TOLD]).decode
 
 
 def _replies_together(
