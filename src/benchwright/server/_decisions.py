@@ -52,7 +52,7 @@ async def _of_samples(
                 state.answers.keep(asked, known)
         return known
 
-    return await state.read_whole(read)
+    return await state.read_once((*question, call.run_id), read)
 
 
 async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
@@ -75,7 +75,8 @@ async def get_comparison(state: ServerState, call: RestCall) -> JsonObject:
                 state.answers.keep(question, known)
         return known
 
-    return await state.read_whole(read)
+    asked = tuple(sorted(call.query.items(), key=str))
+    return await state.read_once(("compare", *asked), read)
 
 
 async def get_history(state: ServerState, call: RestCall) -> History:

@@ -243,6 +243,7 @@ class ServerState:
         """The processes that execute the runs."""
         self._writer: WorkflowWriter | None = None
         self._lists, self._wholes = _Reads(store.workspace, 1), _Reads(store.workspace, _MOST_AT_ONCE)
+        self._asked: dict[tuple[object, ...], asyncio.Future[Any]] = {}
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
@@ -268,6 +269,22 @@ class ServerState:
         """Read what may take seconds, because it looks at all samples of a run: in other threads, so that pages of lists do not wait
         for it."""
         return await self._wholes.read(reading)
+
+    async def read_once(self, question: tuple[object, ...], reading: Callable[[Store], T]) -> T:
+        """The same. Those who ask a question while it is being answered wait for that answer, so that a page that is opened again and again
+        does not keep all threads busy."""
+        asked = self._asked.get(question)
+        if asked is None:
+            asked = self._asked[question] = asyncio.ensure_future(self.read_whole(reading))
+
+            def answered(done: asyncio.Future[Any]) -> None:
+                self._asked.pop(question, None)
+                if not done.cancelled():
+                    done.exception()  # else asyncio reports it, if nobody waits any longer
+
+            asked.add_done_callback(answered)
+        found: T = await asyncio.shield(asked)
+        return found
 
     async def act(self, acting: Callable[[Store], T]) -> T:
         """Change a run, which may take as long as its process takes to stop: in a thread and with a connection that no read waits for."""
