@@ -153,16 +153,7 @@ def _explain(name: str, output: Output) -> int:
 
     found = Metric.named(name)
     if output.as_json:
-        output.json(
-            {
-                "name": found.name,
-                "key": found.key,
-                "title": found.title,
-                "unit": found.unit,
-                "better": found.better,
-                "definition": found.definition,
-            }
-        )
+        output.json(found.to_json())
     else:
         output.line(found.explanation)
     return 0

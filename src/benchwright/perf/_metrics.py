@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import UsageError, suggest
+from benchwright.core import JsonObject, UsageError, suggest
 from benchwright.perf._columns import column, compute as pc, constant
 from benchwright.perf._requests import Requests
 
@@ -72,6 +72,11 @@ class Metric(Struct, frozen=True, kw_only=True):
     def unit_title(self) -> str:
         """The unit in headings."""
         return _UNITS[self.unit][2]
+
+    def to_json(self) -> JsonObject:
+        """`{name, key, title, unit, better, definition}`."""
+        names = ("name", "key", "title", "unit", "better", "definition")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def explanation(self) -> str:

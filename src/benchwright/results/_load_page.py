@@ -46,15 +46,9 @@ def load_document(store: Store, run: RunRecord) -> JsonObject:
 
 def _definition(name: str) -> JsonObject:
     metric = METRICS[name]
-    return {
-        "key": metric.key,
-        "name": name,
-        "title": metric.title,
-        "unit": metric.unit,
-        "unit_title": metric.unit_title,
-        "definition": metric.definition,
-        "per_request": metric.values is not None,
-    }
+    facts = metric.to_json()
+    del facts["better"]  # the page says it in words
+    return {**facts, "unit_title": metric.unit_title, "per_request": metric.values is not None}
 
 
 def _best(view: LoadView) -> JsonObject | None:

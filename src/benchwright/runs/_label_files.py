@@ -30,7 +30,7 @@ from benchwright.core import (
 )
 from benchwright.reports import write_rows
 from benchwright.results import StoreSamples
-from benchwright.runs._labels import as_text, labelled_rows
+from benchwright.runs._labels import NO, YES, as_text, labelled_rows
 from benchwright.store import LABEL_KINDS, Label, RunRecord, Store
 
 FORMATS = ("csv", "xlsx", "jsonl")
@@ -45,8 +45,7 @@ COLUMNS = (*OF_SAMPLES, *OF_LABELS, "who", "row_id")
 """All columns; `row_id` identifies the row, so that no label gets to another one."""
 _REMOVED = "-"
 """What takes a label away; an empty cell changes nothing."""
-_YES = frozenset(("yes", "y", "true", "1", "x", "ja", "wahr"))
-_NO = frozenset(("no", "n", "false", "0", "nein", "falsch"))
+_YES = YES | {"x"}
 _MOST_NAMED = 20
 """Problems that an error names."""
 
@@ -295,7 +294,7 @@ def _marked(row: Mapping[str, Any], column: str) -> bool | str | None:
     if text is None or text == _REMOVED:
         return text
     word = text.strip().lower()
-    if word not in _YES | _NO:
+    if word not in _YES | NO:
         raise UsageError(
             f"field {column!r} is {text!r}; write yes, leave it empty, or write - to take the label away"
         )

@@ -18,13 +18,11 @@ from benchwright.scorers import TEMPLATES
 
 TARGETS = ("target", "reference", "answer")
 """Fields that may have the expected answer."""
+YES = frozenset({"yes", "y", "true", "1", "ja", "wahr"})
+NO = frozenset({"no", "n", "false", "0", "nein", "falsch"})
 _WORDS = {
-    **dict.fromkeys(
-        ("c", "correct", "right", "good", "yes", "y", "true", "pass", "passed", "ok", "1", "richtig", "korrekt", "gut", "ja", "wahr"), 1
-    ),
-    **dict.fromkeys(
-        ("i", "incorrect", "wrong", "bad", "no", "n", "false", "fail", "failed", "0", "falsch", "schlecht", "nein"), 0
-    ),
+    **dict.fromkeys((*YES, "c", "correct", "right", "good", "pass", "passed", "ok", "richtig", "korrekt", "gut"), 1),
+    **dict.fromkeys((*NO, "i", "incorrect", "wrong", "bad", "fail", "failed", "schlecht"), 0),
 }  # fmt: skip
 """Words that are worth the same to everybody, for the mapping to paste. Others get no number there: a wrong one would turn
 the figures around."""
