@@ -225,7 +225,7 @@ function overlays({ curves, run_a: a, run_b: b }) {
     return chart({
       title: `${each.title} at ${curves.level}`, along: "y", y: { low: 0, high: 100, percent: true },
       x: axisFor([low, high], `milliseconds${log ? ", logarithmic" : ""}`, { log, zero: low < 0.5 * high }),
-      series: sides.map(([side, name, colour]) => ({ name, colour, points: each[side].map((/** @type {number} */ value, /** @type {number} */ place) => [value, curves.percents[place]]) })),
+      series: sides.map(([side, name, colour]) => ({ name, colour, dashed: side === "run_b", points: each[side].map((/** @type {number} */ value, /** @type {number} */ place) => [value, curves.percents[place]]) })),
       tips: curves.percents.map((/** @type {number} */ percent, /** @type {number} */ place) =>
         [percent, [`${general(percent, 4)} % of values are at most`, ...sides.map(([side, name]) => `${name}: ${general(each[side][place], 3)} ms`)].join("\n")]),
     });
@@ -238,7 +238,7 @@ function overlays({ curves, run_a: a, run_b: b }) {
       points: levels[place].map((each) => /** @type {[number, number]} */ ([each.request_throughput_per_s, each[key][percent]])) })));
     found.push(chart({
       title: `${title} against throughput`, series: drawn, x: axisFor(levels.flat().map((each) => each.request_throughput_per_s), "requests per second"),
-      y: axisFor(drawn.flatMap(({ points }) => points.map(([, y]) => y)), "milliseconds"), note: "Numbers at the dots: the load, as set.",
+      y: axisFor(drawn.flatMap(({ points }) => points.map(([, y]) => y)), "milliseconds"), note: "In milliseconds. Numbers at the dots: the load, as set.",
       tips: sides.flatMap(([, name], place) => levels[place].map((each) => [each.request_throughput_per_s, `${name}, ${each.label}\n${decimal(each.request_throughput_per_s, 1)} requests per second\nmedian ${general(each[key].p50, 3)} ms`])),
     }));
   }
