@@ -138,9 +138,11 @@ class ProcessCrew:
         except (asyncio.IncompleteReadError, ConnectionError):
             code = await process.wait()
             if not self._results[worker].done():
+                how = f"by signal {-code}" if code < 0 else f"with {code}, see above,"
                 self._results[worker].set_exception(
                     RunFailedError(
-                        f"worker process {worker} ended with {code} before its requests had; see above"
+                        f"worker process {worker} ended {how} before its requests had. "
+                        "Those that had ended are recorded: benchwright show last"
                     )
                 )
                 self._results[worker].exception()
