@@ -84,7 +84,7 @@ def test_a_worker_that_dies_ends_the_test_with_an_error() -> None:
             crew._processes[0].kill()
             await running
 
-    with pytest.raises(RunFailedError, match="worker process 0 ended by signal 9 .* benchwright show last"):
+    with pytest.raises(RunFailedError, match=r"worker process 0 ended by signal 9 .* benchwright show last"):
         asyncio.run(work())
 
 
