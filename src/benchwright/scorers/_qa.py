@@ -15,7 +15,6 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from benchwright.core import JsonObject, MetricSummary, Row, UsageError, encode_json
-from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import in_asked_scale, matches, plain_number, target_mark, target_number
 from benchwright.scorers._overlap import bleu, rouge
@@ -266,6 +265,8 @@ def _judged(sample: ScorerInput, answers: list[str], settings: JudgeConfig | Non
     judged = replace(sample, target=" / ".join(answers))
     if settings is not None:
         judged.config = {**sample.config, "judge": settings}
+    from benchwright.scorers._judge import judge_score  # most runs ask no judge
+
     grade = judge_score(judged)
     return {"judge": grade["judge_score"], "judge_grade": grade["judge_grade"]}
 
