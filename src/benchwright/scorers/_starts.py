@@ -103,7 +103,7 @@ class WordStarts(dict[str, Sequence[int] | None]):
             self[pattern] = sorted({*(self[pattern] or ()), *found})
 
 
-class _Index:
+class _Begun:
     """The patterns that were asked about, by the words that begin them."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class _Index:
         return begun
 
 
-_INDEX = _Index()
+_INDEX = _Begun()
 
 
 def words_at(lower: str) -> Iterator[tuple[int, str]]:
