@@ -164,6 +164,20 @@ def test_a_file_without_header_is_told_where_names_of_columns_stand(tmp_path: Pa
     assert "The first line of a CSV or TSV file contains the names" in report.errors[0]
 
 
+@pytest.mark.parametrize(
+    "first", ["a?,1", "1,a?", "quest?,7", "Antwort?,42", "Is it 7？,3.5", "2,3", "why?,12 %"]
+)
+def test_a_row_in_the_place_of_the_header_is_never_suggested_as_names(first: str, tmp_path: Path) -> None:
+    report = validated(tmp_path, "bare.csv", f"{first}\nb?,2\nc?,3\n")
+    assert report.bad_total == 2
+    said = "\n".join(report.errors)
+    assert "Did you mean" not in said
+    assert "add a line above it, such as question,answer" in said
+    for cell in first.split(","):
+        assert f"-columns {cell}" not in said.replace("'", "")
+        assert f"-column {cell}" not in said.replace("'", "")
+
+
 def test_one_row_without_its_question_is_told_what_it_has(tmp_path: Path) -> None:
     rows = [{"question": "q", "answer": "1"}, {"qestion": "r", "answer": "2"}]
     report = validated(tmp_path, "f.jsonl", "\n".join(map(json.dumps, rows)))

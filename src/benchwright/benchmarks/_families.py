@@ -133,7 +133,10 @@ def _question_field(
     spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]
 ) -> str:
     """The cure for a file of questions that lacks a column; it has no definition to change."""
-    from benchwright.benchmarks._questions.columns import likely_question  # only on the way to an error
+    from benchwright.benchmarks._questions.columns import (  # only on the way to an error
+        likely_question,
+        looks_like_content,
+    )
 
     near = likely_question(name for name in columns if name != spec.target_field)
     if spec.template is not None and spec.template.engine != "code":
@@ -143,14 +146,13 @@ def _question_field(
     if spec.likely_answer:
         flags += f" --output-column {quote(spec.likely_answer)}"
         rename = "the columns, or name them"
-    header = ""
-    if len(columns) == 1:
-        header = (
-            f'. The first line of a CSV or TSV file contains the names of its columns; if "{columns[0]}" is a question, add a '
-            "line above it: question"
+    if any(map(looks_like_content, columns)) or len(columns) == 1:
+        names = {1: "question", 2: "question,answer"}.get(len(columns), "question,A,B,…,answer")
+        return (
+            f"{_meant(near)} The first line of a CSV or TSV file contains the names of its columns. If it is a row of the data here, add "
+            f"a line above it, such as {names}; otherwise, rename {rename}: {flags}"
         )
-    elif near is None:
-        header = ". The first line of a CSV or TSV file contains the names of its columns"
+    header = "" if near else ". The first line of a CSV or TSV file contains the names of its columns"
     return f"{_meant(near)} Rename {rename}: {flags}{header}"
 
 

@@ -283,15 +283,28 @@ def looks_like_answer(name: str) -> bool:
     return bool(_ANSWER_PARTS.search(plain)) or (bool(words) and all(word in _ANSWER_WORDS for word in words))
 
 
+def looks_like_content(name: str) -> bool:
+    """Whether the name of a column looks like a cell of a row: a question, or a number. It is then never suggested.
+
+    >>> [looks_like_content(name) for name in ("What is 2 + 2?", "4", "-1.5", "question", "Q1")]
+    [True, True, True, False, False]
+    """
+    return bool(re.search(r"[?？؟]\s*$|^\s*[-+]?\d+(?:[.,]\d+)*\s*%?\s*$", name))
+
+
 def likely_answers(names: Sequence[str]) -> list[str]:
     """The columns that may contain the right answer, to be suggested: by their names, the most likely first.
 
-    >>> likely_answers(["Q", "A"]), likely_answers(["A", "C"]), likely_answers(["anwser", "Solution"])
-    (['A'], [], ['Solution', 'anwser'])
+    >>> likely_answers(["Q", "A"]), likely_answers(["A", "C"]), likely_answers(["anwser", "Solution"]), likely_answers(["a?", "1"])
+    (['A'], [], ['Solution', 'anwser'], [])
     """
     letters = [name for name in names if len(name.strip()) == 1 and name.strip() not in "Qq"]
     options = letters if len(letters) > 1 else []  # a lone A next to Q is an answer, A and C are not
-    possible = [name for name in names if name not in options and not _ABOUT.search(_squashed(name))]
+    possible = [
+        name
+        for name in names
+        if name not in options and not looks_like_content(name) and not _ABOUT.search(_squashed(name))
+    ]
     likely = [name for name in possible if looks_like_answer(name)]
     near = nearest("answer", possible)
     return list(dict.fromkeys([*answer_columns(likely), *likely, *([] if near is None else [near])]))
@@ -304,7 +317,7 @@ def likely_question(names: Iterable[str]) -> str | None:
     ('Q', None, 'Frge')
     >>> likely_question(["topic", "hint", "answer"])
     """
-    listed = list(names)
+    listed = [name for name in names if not looks_like_content(name)]
     options = {*list_columns(listed), *numbered_columns(listed), *lettered_columns(listed)}
     possible = [name for name in listed if name not in options and not looks_like_answer(name)]
     known = (*_QUESTIONS, *_TRANSLATED["question"], *_PERHAPS_QUESTIONS)
