@@ -77,6 +77,12 @@ class Triggers:
         ways = [way for pattern in patterns for way in needed_words(pattern)]
         ways += [[Needed(frozenset(), frozenset([part]))] for part in parts]
         self._ways = ways
+        self._whole: dict[str, list[list[Needed]]] = {}
+        self._parts: dict[str, list[list[Needed]]] = {}
+        for way in ways:
+            for known, found in ((self._whole, way[0].whole), (self._parts, way[0].parts)):
+                for one in found:
+                    known.setdefault(one, []).append(way[1:])
         self._begun: dict[str, list[list[Needed]]] = {}
         """Word → the ways to match that it may begin, with what else they need."""
         self._harmless: set[str] = set()
@@ -103,8 +109,8 @@ class Triggers:
         if len(self._harmless) + len(self._begun) >= _KEPT:
             self._harmless.clear()
             self._begun.clear()
-        pieces = frozenset((word, *word.split("'")))
-        begun = [way[1:] for way in self._ways if way[0].is_in(pieces, word)]
+        begun = [rest for piece in {word, *word.split("'")} for rest in self._whole.get(piece, ())]
+        begun += [rest for part, rests in self._parts.items() if part in word for rest in rests]
         if begun:
             self._begun[word] = begun
         else:
