@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, RunProgress, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, NoteGrade, RunProgress, percent
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -98,9 +98,11 @@ class LoadView(Struct, frozen=True, kw_only=True):
     @property
     def known_before(self) -> list[GradedNote]:
         """The notes on data and model, without that on the demo model."""
-        told = self.manifest.get("notes")
+        told, grades = self.manifest.get("notes"), table_of(self.manifest.get("note_grades"))
         return [
-            GradedNote.of(str(note)) for note in (told if isinstance(told, list) else []) if note != DEMO_NOTE
+            GradedNote(str(grades.get(str(note), NoteGrade.CAUTION.value)), str(note))
+            for note in (told if isinstance(told, list) else [])
+            if note != DEMO_NOTE
         ]
 
     def page(self, requests: Requests) -> JsonObject:

@@ -469,5 +469,5 @@ def load_setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[st
     differences = field_differences(settings_of(a).to_json(), settings_of(b).to_json())
     sent: Any = setting_differences(a, b, {*_OF_LOAD, *harmless})["differences"]
     # Notes are shown next to the figures.
-    differences += [each for each in sent if each["path"].split("[")[0] != "$.notes"]
+    differences += [each for each in sent if not each["path"].startswith(("$.notes", "$.note_grades"))]
     return {"same": not differences, "differences": differences}

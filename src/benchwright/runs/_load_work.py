@@ -14,8 +14,10 @@ from msgspec.structs import replace
 
 from benchwright.core import (
     HidesFields,
+    Information,
     JsonObject,
     JsonValue,
+    NoteGrade,
     RunStatus,
     StepValues,
     known_secrets,
@@ -86,8 +88,11 @@ class LoadWork:
     def start(self, life: RunLife) -> None:
         """Start the run."""
         prepared = self.prepared
-        notes: list[JsonValue] = [*prepared.notes, *prepared.prices.notes(time.time())]
-        life.start({**prepared.manifest, "notes": notes})
+        notes = (*prepared.notes, *prepared.prices.notes(time.time()))
+        informing = {
+            str(note): NoteGrade.INFORMATION.value for note in notes if isinstance(note, Information)
+        }
+        life.start({**prepared.manifest, "notes": list(map(str, notes)), "note_grades": {**informing}})
 
     async def perform(self, life: RunLife, run: Running) -> None:
         """Send everything, summarise the results, and write the files."""
