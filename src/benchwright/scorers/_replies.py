@@ -82,7 +82,7 @@ def next_question(text: str) -> int | None:
 
 
 def is_plain(text: str) -> bool:
-    """Whether all of a text is read, and as it stands but for emphasis: no reasoning, quotation, markup or next question.
+    r"""Whether all of a text is read, and as it stands but for emphasis: no reasoning, quotation, markup or next question.
 
     >>> is_plain("It is **so**.\nYes."), is_plain('"It is so."'), is_plain("Yes.\n\nQuestion: is it?")
     (True, False, False)
