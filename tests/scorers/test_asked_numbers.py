@@ -201,3 +201,21 @@ def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
 def test_the_number_of_a_reference_is_no_answer(reference: str) -> None:
     question = "How many months of notice does the contract require?"
     assert read(f"The contract says nothing of it; {reference} only names the parties.", question) is None
+
+
+@pytest.mark.parametrize("heading", ["Here is the breakdown:", "Here's how it works:", "Hier ist die Rechnung:", "Voici le détail :", "Aquí está el desglose:"])  # fmt: skip
+@pytest.mark.parametrize("told", ["Lisa pays $9.65.", "She pays **$9.65** in all.", "$9.65"])
+def test_the_parts_of_a_number_do_not_replace_it(told: str, heading: str) -> None:
+    question = "Lisa buys 3 notebooks at $2.75 each and a pen for $1.40. How much does she pay?"
+    parts = "- 3 notebooks × $2.75 = $8.25\n- 1 pen = $1.40"
+    assert read(f"{told}\n\n{heading}\n{parts}", question) in ("9.65", None)
+    assert read(f"{told}\n\n{heading}\n{parts}\n- total = $9.65", question) in ("9.65", None)
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_what_a_reply_takes_back_is_not_its_answer(noun: str) -> None:
+    for check in ("Let me double-check: one here, one there.", "Wait.", "I made a small mistake."):
+        reply = (
+            f"Vega has 2 {noun}.\n\n{check} I count three. So I was wrong at first: the correct count is 3."
+        )
+        assert read(reply, f"How many {noun} does Vega have?") in ("3", None), reply

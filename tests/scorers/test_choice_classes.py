@@ -410,3 +410,14 @@ def test_the_option_that_a_list_judges_otherwise_than_all_others(head: str, word
     right, wrong = words
     for judged in ({"A": right, "B": wrong, "C": wrong, "D": right}, dict.fromkeys(CITIES, wrong)):
         assert extract_choice(listed(judged, ""), CITIES).letter is None, judged
+
+
+@pytest.mark.parametrize("lead", ["Let's examine each option:", "Let me look at every choice:", "Let's check the options one by one:", ""])  # fmt: skip
+def test_a_list_of_options_that_breaks_off_chooses_none(lead: str) -> None:
+    lines = [
+        f"{letter}. {text} is on a river, and it was a capital for a long time."
+        for letter, text in CITIES.items()
+    ]
+    for whole, cut in product(range(2, len(lines)), (", but", " because it", " and the")):
+        reply = "\n\n".join([lead, *lines[:whole]]).rstrip(".") + cut
+        assert extract_choice(reply, CITIES).letter is None, reply

@@ -195,3 +195,20 @@ def test_the_answer_is_stated_in_other_languages(reply: str, verdict: str) -> No
 def test_a_reply_that_has_not_got_what_was_asked_about_says_nothing(lead: str, thing: str) -> None:
     reply = f"I'm sorry, but {lead} {thing} in our conversation. Please attach it and I'll take a look."
     assert read(reply, f"Is the person in the {thing} smiling?") is None
+
+
+@pytest.mark.parametrize("picture", ["⚠️ ", "❗", "👉 ", "💡 ", "📌 **", "🤔 "])
+def test_pictures_before_a_verdict_say_nothing(picture: str) -> None:
+    for word, answer in (("No", "no"), ("Yes", "yes")):
+        bold = "**" if picture.endswith("**") else ""
+        reply = f"{picture}{word}.{bold} The contract is clear about that."
+        found = boolean_yesno_strict(ScorerInput(reply, True, {"question": QUESTION}))
+        assert getattr(found, "extracted", None) == answer, reply
+
+
+@pytest.mark.parametrize("noun", ["a harder one", "a longer one", "this one", "a newer one"])
+def test_the_word_one_at_the_end_of_a_clause_tells_of_nobody(noun: str) -> None:
+    for word in ("no", "yes"):
+        reply = f"A short term can't replace {noun}, so the answer is {word}."
+        found = boolean_yesno_strict(ScorerInput(reply, True, {"question": QUESTION}))
+        assert getattr(found, "extracted", None) == word, reply

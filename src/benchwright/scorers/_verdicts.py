@@ -89,12 +89,17 @@ def read_fully(reply: str, asked: YesNoQuestion | None) -> bool | None:
     if "{" in reply and (given := _object(reply)):
         return _of_object(given, asked)
     text = ReplyText(_without_quotations(reply)).lower.strip().replace("tl;dr", "short answer")
+    text = compiled(_PICTURES).sub("", text, count=1)
     if text.startswith(("question:", "q:")):
         return _answer_below(text, asked)
     cut = next_question(text)
     if cut is not None and (found := _read(text[:cut].strip(), asked)) is not None:
         return found
     return _read(text, asked)
+
+
+_PICTURES = r"^(?:[⚠❗‼👉➡▶🔹🔸📌💡📝🤔🧠ℹ⭐🔎🔍📢][\ufe0e\ufe0f]?\s?)+"
+"""Pictures before a reply that say nothing of its answer, as marks do."""
 
 
 def verdict_of_word(word: str) -> bool | None:

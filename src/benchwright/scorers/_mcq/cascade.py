@@ -258,7 +258,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         if abstains(view, odd.list_end, texts, stated=True):
             return nothing("ambiguous")
         return Extraction(odd.letter, "pattern", "marked", *view.span(odd.start, odd.end))
-    if stated.last is not None:
+    if stated.last is not None and not _is_item(view, options, stated.last[0], stated.last[3]):
         start, end, letter, rule, by_text, _ = stated.last
         if letter is None or abstains(view, end, texts, stated=True):
             return nothing("ambiguous")
@@ -277,8 +277,9 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         if opening is not None and opening.letter and _is_explained(view, opening, texts):
             at = opening.start
             return Extraction(opening.letter, opening.rule.method, opening.rule.name, *view.span(at, at + 1))
+        in_list = len(_items(view, options)) > 1
         view = view.until(max(0, view.text.rstrip().rfind("\n")))
-        if not view.text or breaks_off(view.text):
+        if not view.text or breaks_off(view.text) or in_list:
             return nothing("unfinished")
     lone = lone_letter(view, options, texts, stated)
     if lone is not None:
@@ -309,6 +310,20 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+def _items(view: ReplyText, options: Mapping[str, str]) -> dict[str, int]:
+    """The options that begin lines of their own, each with its place."""
+    lines = compiled(_LINE).finditer(view.text)
+    return {line["letter"]: line.start("letter") for line in lines if line["letter"] in options}
+
+
+def _is_item(view: ReplyText, options: Mapping[str, str], at: int, rule: ChoiceRule) -> bool:
+    """Whether a letter only begins a list of the options: `Let's see each option: A. …`"""
+    if rule.name not in ("field", "answer_elsewhere"):
+        return False
+    items = _items(view, options)
+    return items.get(view.text[at]) == at and items.get(chr(ord(view.text[at]) + 1), -1) > at
 
 
 _MENTIONS = frozenset({"named", "bracketed"})

@@ -91,7 +91,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "other words for it with a colon",
         ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
-        rf"(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s)(?<!2nd\s)(?<!3rd\s)(?<!4th\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
+        rf"(?<!each\s)(?<!every\s)(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s)(?<!2nd\s)(?<!3rd\s)(?<!4th\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
         rf"(?:[:=]|(?<=ans)\.){_FILLER}",
         overlaps=True,
     ),

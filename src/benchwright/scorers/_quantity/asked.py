@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from benchwright.core import Row
 from benchwright.scorers._conditions import depends, may_depend
+from benchwright.scorers._mcq.view import lower_alike
 from benchwright.scorers._quantity.asides import is_example
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.labels import is_doubtful, labelled_as
@@ -51,10 +52,13 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
     asked, said = _asked_part(question), text.rstrip()
     unit = asked_unit(asked.lower())
     found = read_number(said if unit is None else said[: _without_conversions(said, unit)], mark)
+    doubted = False
+    if found.number is not None and (parts := caseless(_BREAKDOWN).search(lower_alike(said))) is not None:
+        found = _before_its_parts(said, mark, found, parts.start())
     if found.number is not None and found.rule in ("last_number", "concluded", "opening"):
         passage = Passage(plain(said), mark)
         if is_doubtful(passage, found.number, question.lower(), (asked or question).lower()):
-            found = ReadNumber(None, "several")
+            found, doubted = ReadNumber(None, "several"), caseless(_REVISED).search(said.lower()) is not None
     if found.number is not None and _is_no_year(found, said.lower(), asked.lower()):
         found = ReadNumber(None, "several")
     if unit is not None and found.number is not None:
@@ -67,10 +71,24 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
             number = _of_asked(said, asked)
             if number is not None:
                 return read_number(number, mark)._replace(rule="concluded")
-            tied = _tied(passage, mark, question, small, unit) or labelled_as(passage, small)
+            if not doubted:
+                tied = _tied(passage, mark, question, small, unit)
+            tied = tied or labelled_as(passage, small)
         if tied is not None and not _depends(passage, tied):
             return ReadNumber(tied, "concluded")
     return found
+
+
+def _before_its_parts(text: str, mark: Mark | None, found: ReadNumber, at: int) -> ReadNumber:
+    """The number that a reply gives before it lists the parts of it, which end at another one: `She pays $9.65. Here is the breakdown: …`"""
+    before = read_number(text[:at], mark)
+    if before.number is None or before.number.value == found.number.value:  # type: ignore[union-attr]
+        return found
+    concludes = caseless(_TOTAL).search(lower_alike(text), at) is not None or found.rule not in (
+        "last_number",
+        "opening",
+    )
+    return ReadNumber(None, "several") if concludes else before
 
 
 def _depends(passage: Passage, number: Number) -> bool:
@@ -223,6 +241,15 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
 
 _BARE = r"[)\]*]{0,3}\s?(?:[.,;!?\n]|$)"
 """After a number without a unit or a noun."""
+_BREAKDOWN = (
+    r"(?m:^)[\W_]{0,4}(?:here(?:'s|’s|\sis|\sare)|hier\s(?:ist|sind)|voici|aquí\sestán?|ecco)\s[^\n:.]{0,40}"
+    r"(?:breakdown|calculations?|working|workings|math|details?|steps?|explanation|how|why|aufschlüsselung|rechnung|rechenweg|détail|calcul|explication|desglose|cálculo|calcolo|dettaglio)[^\n:.]{0,30}:"
+)
+"""Begins the parts or the explanation of what was said."""
+_TOTAL = r"(?<!\w)(?:total|altogether|in\sall|sum|so|thus|therefore|hence|finally|gesamt|summe|insgesamt|also|somit|donc|somme|suma|entonces|quindi|totale)(?!\w)"
+"""In parts that come to a result."""
+_REVISED = r"(?<!\w)(?:i\swas\swrong|my\smistake|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|correction|correcting|let\sme\s(?:double-?\s?check|re-?check|recount|verify|redo)|wait|oops)(?!\w)"
+"""In replies that change what they said first."""
 _ASKS_SHARE = r"(?<!\w)(?:what|which)\s(?:percent(?:age)?|per\scent)(?!\w)|wie\sviel\sprozent|quel\spourcentage|qué\sporcentaje|quale\spercentuale|que\spercentagem"
 _ASKS_YEAR = r"(?<!\w)(?:(?:which|what)\syear|(?:welchem|welches)\sjahr|quelle\sannée|qué\saño|(?:che|quale)\sanno|que\sano|welk\sjaar|каком\sгоду)(?!\w)"
 _YEAR = r"(?<![\d.,/:$€£#-])(?P<year>[12]\d{3})(?!\w|[.,:/]\d|\s?%)"
