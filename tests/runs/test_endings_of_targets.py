@@ -10,7 +10,8 @@ import pytest
 from benchwright.benchmarks import written_as
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import DATA_FORMATS, _data_names
-from benchwright.runs import Questions, Suite, list_evaluations, resolve
+from benchwright.runs import Suite, list_evaluations, resolve
+from benchwright.runs._resolve import Questions
 from benchwright.runs._targets import find_targets
 
 SUITE = {"models": ["demo"], "datasets": [{"path": "quiz.csv"}]}

@@ -18,12 +18,11 @@ from benchwright.runs import (
     Benchmarks,
     Program,
     ProgramResult,
-    Questions,
     Suite,
     SuiteResult,
-    Workflow,
     resolve,
 )
+from benchwright.runs._resolve import Questions, Workflow
 
 BENCHMARK = """
 @benchmark(name="{name}", dataset=[{{"q": f"What is {{n}} + {k}?", "target": str(n + {k})}} for n in range(10, 22)], prompt="{{q}}")

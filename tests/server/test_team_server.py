@@ -161,20 +161,20 @@ def test_a_team_server_speaks_https_and_answers_to_its_name(
         assert address.open_url.startswith(f"{address.url}/?code=")
         host = address.url.removeprefix("https://")
         port = int(host.rpartition(":")[2])
-        assert asked(cert, port, "/api/runs", ann.token, Host=host)[0] == 200
-        assert asked(cert, port, "/api/runs", ann.token, Host=host, Origin=address.url)[0] == 200
+        assert asked(cert, port, "/api/runs", ann, Host=host)[0] == 200
+        assert asked(cert, port, "/api/runs", ann, Host=host, Origin=address.url)[0] == 200
         for wrong in (
             {},
             {"Host": "127.0.0.1"},
             {"Host": host, "Origin": f"http://{host}"},
             {"X-Forwarded-Host": host},
         ):
-            status, told = asked(cert, port, "/api/runs", ann.token, **wrong)
+            status, told = asked(cert, port, "/api/runs", ann, **wrong)
             assert (status, told["error"]["code"].partition("_")[0]) == (403, "forbidden")
         assert asked(cert, port, "/api/runs", Host=host)[0] == 401
-        assert asked(cert, port, "/api/runs", ann.token, {"workflow_name": "w"}, Host=host)[0] == 403
+        assert asked(cert, port, "/api/runs", ann, {"workflow_name": "w"}, Host=host)[0] == 403
         plain = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-        plain.request("GET", "/api/runs", headers={"Authorization": f"Bearer {ann.token}"})
+        plain.request("GET", "/api/runs", headers={"Authorization": f"Bearer {ann}"})
         with pytest.raises((OSError, http.client.HTTPException)):
             plain.getresponse()
         plain.close()

@@ -61,9 +61,12 @@ def run_on(store: Store, order: list[int], repeats: int = 1) -> int:
 
 def test_the_page_offers_the_kinds_of_labels_that_there_are() -> None:
     code = (files("benchwright.reports") / "pages" / "app" / "labels.js").read_text(encoding="utf-8")
-    offered = re.search(r"KINDS = (\[.*?\n\]);\nconst NEEDED = (\[.*?\]);", code, re.DOTALL)
+    offered = re.search(
+        r"KINDS = (\[.*?\n\]);\nconst NEEDED = (\[.*?\]), SCORED = (\[.*?\])", code, re.DOTALL
+    )
     assert offered is not None
-    kinds, needed = (orjson.loads(re.sub(r",\s*\]", "]", each)) for each in offered.groups())
+    kinds, needed, scored = (orjson.loads(re.sub(r",\s*\]", "]", each)) for each in offered.groups())
+    assert scored == [name for name, kind in LABEL_KINDS.items() if kind.scores]
     assert kinds == [[name, kind.words, kind.value or ""] for name, kind in LABEL_KINDS.items()]
     assert needed == [name for name, kind in LABEL_KINDS.items() if kind.needed]
 

@@ -6,8 +6,10 @@ One pass over the samples, in a few bytes for each. Pages get at most 20 bins of
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import ceil, floor, fsum, isfinite, log10
 from typing import Any
 
@@ -68,16 +70,19 @@ class Distributions:
         found = [
             None if each is None or metric is None else _number(each.get(metric)) for each in block["scores"]
         ]
-        self._scores.extend(each for each in found if each is not None)
+        # Lists, because a generator costs a call for each sample, and every run that ends comes by.
+        self._scores.extend([each for each in found if each is not None])
         for name in ("latency_s", "prompt_tokens", "completion_tokens"):
-            values[name].extend(each for each in block[name] if each is not None)
-        values["reply_length"].extend(len(each) for each in block["response"] if each is not None)
+            values[name].extend([each for each in block[name] if each is not None])
+        values["reply_length"].extend([len(each) for each in block["response"] if each is not None])
         if price is not None:
             counts = zip(block["prompt_tokens"], block["completion_tokens"], strict=True)
             self._costs.extend(
-                sent * price[0] + got * price[1]
-                for sent, got in counts
-                if sent is not None and got is not None
+                [
+                    sent * price[0] + got * price[1]
+                    for sent, got in counts
+                    if sent is not None and got is not None
+                ]
             )
         if self._rows is not None:
             self._rows.add(block["sample_id"], found)
@@ -111,12 +116,16 @@ def histogram(name: str, unit: str, values: Sequence[float]) -> JsonObject:
     late = percentile(ordered, 99)
     if low >= 0 and high > _FAR * late > 0:
         high = late
-    whole = all(each == floor(each) for each in (low, *ordered))
+    whole = all(map(float.is_integer, map(float, ordered)))
     step = _step(low, high, whole=whole)
     first = floor(low / step + 1e-9) * step
     size = _bins(low, high, step, whole=whole)
-    places = ((max(0, floor((each - first) / step + 1e-9)), each) for each in ordered)
-    counts = Counter(min(size - 1, place) for place, each in places if place < size or each <= high)
+
+    def bin_of(value: float) -> int:
+        return floor((value - first) / step + 1e-9)
+
+    ends = [bisect_left(ordered, place, key=bin_of) for place in range(1, size + 1)]
+    ends[-1] = max(ends[-1], bisect_right(ordered, high))
     return {
         "name": name,
         "unit": unit,
@@ -128,8 +137,8 @@ def histogram(name: str, unit: str, values: Sequence[float]) -> JsonObject:
         "max": ordered[-1],
         "first": _plain(first),
         "step": _plain(step),
-        "bins": [counts[place] for place in range(size)],
-        "above": len(ordered) - counts.total(),
+        "bins": [end - begin for begin, end in pairwise([0, *ends])],
+        "above": len(ordered) - ends[-1],
     }
 
 
