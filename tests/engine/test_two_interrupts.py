@@ -241,3 +241,35 @@ def test_signals_at_any_moment_do_not_crash_python(loop: str) -> None:
         [sys.executable, "-c", STORM, loop], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr
+
+
+OTHER_SIGNALS = """
+import asyncio, multiprocessing, os, signal, sys, time
+from benchwright.engine._group import RunGroup
+
+def pools():
+    for _ in range(5):
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            pool.map(abs, range(8))
+
+async def main():
+    group = RunGroup()
+    signal.signal(signal.SIGUSR1, lambda *_: None)  # its number is a line break for a shell
+    with group.open(), group.listening(lambda: None):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await asyncio.to_thread(pools)
+        pools()
+        shell = group._watchdog._shell
+        assert os.waitpid(shell, os.WNOHANG) == (0, 0), "the watchdog has ended"
+        assert not group.interrupted, group.signal
+    print("whole")
+
+asyncio.run(main())
+"""
+
+
+def test_signals_to_workers_and_other_signals_are_none_for_the_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", OTHER_SIGNALS], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr

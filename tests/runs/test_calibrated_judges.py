@@ -480,7 +480,7 @@ def test_grades_without_a_score_are_named_with_the_flag_to_paste() -> None:
     with pytest.raises(UsageError) as caught:
         calibrate_judge(rows)
     assert str(caught.value).startswith(
-        'No score is defined for the grades "bad" and "good". Define all scores with '
+        'No score is defined for the grades "bad" and "good" (label 0). Define all scores with '
     )
     assert """--score-mapping '{"bad": 0, "good": 1}'""" in str(caught.value)
 

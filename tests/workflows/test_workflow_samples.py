@@ -138,3 +138,14 @@ def test_a_real_agent_leaves_its_conversation_with_each_row(
         assert tool["input"] == {"name": "stock_of_item", "arguments": {"item": row["id"]}}
         assert str(row["target"]) in tool["output"]
         assert last["output"]["content"] == row["response"]
+
+
+def test_whole_numbers_of_any_size_count_in_the_mean(tmp_path: Path) -> None:
+    async def handler(ctx: WorkflowContext) -> None:
+        for number in (10**25, -(10**25), 2**63, 3):
+            async with ctx.sample(number) as sample:
+                sample.score(size=number)
+
+    asyncio.run(workflow("w", handler).run(workspace=tmp_path))
+    size = details(tmp_path)["scores"]["size"]
+    assert (size["n"], size["value"]) == (4, pytest.approx((2**63 + 3) / 4))

@@ -66,8 +66,10 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json(done.to_json())
     else:
+        from benchwright.results import plural
+
         output.line(
-            f"read {done.file}: {done.added:,} labels added, {done.changed:,} changed, {done.removed:,} removed, "
+            f"read {done.file}: {plural(done.added, 'label')} added, {done.changed:,} changed, {done.removed:,} removed, "
             f"{done.unchanged:,} as before"
         )
     return 0

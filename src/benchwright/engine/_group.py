@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchwright.engine._watchdog import Watchdog
 
@@ -25,6 +26,16 @@ class StopAtOnce(BaseException):
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _QUICK_SWITCH_S = 0.0001
 _stopped_twice = False
+_open: list[RunGroup] = []
+
+
+def _in_child() -> None:
+    """Let a forked process, such as a worker of `multiprocessing`, end by signals as any other: they are none for the run."""
+    for group in _open:
+        group.leave()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 class RunGroup:
@@ -43,6 +54,7 @@ class RunGroup:
         self._workers: CodeType | None = None
         self._working = 0
         self._watchdog: Watchdog | None = None
+        self._before: dict[signal.Signals, Any] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._refused: dict[str, set[str]] = {}
         self._meters: dict[str, CostMeter] = {}
@@ -56,7 +68,6 @@ class RunGroup:
         """Handle Ctrl-C, SIGTERM and a closed terminal inside the block. An event loop has one handler per signal, no matter
         how many runs listen."""
         self._loop = asyncio.get_running_loop()
-        handled = []
         before = {number: signal.getsignal(number) for number in _SIGNALS}
         switch = sys.getswitchinterval()
         for number in _SIGNALS:
@@ -67,20 +78,34 @@ class RunGroup:
             except ValueError:
                 break  # not the main thread: the embedding program handles signals
             signal.siginterrupt(number, False)
-            handled.append(number)
-        if handled:
-            self._watchdog = Watchdog(handled, self._loop, self._hear)
+            self._before[number] = before[number]
+        if self._before:
+            self._watchdog = Watchdog([*self._before], self._loop, self._hear)
+        _open.append(self)
         try:
             yield
         finally:
+            _open.remove(self)
             self._loop = None
             self._unwatch()
             sys.setswitchinterval(switch)
-            for number in handled:
-                with suppress(TypeError):  # the handler is not Python's
-                    signal.signal(number, before[number])
+            self._restore()
             for limiter in self._limiters.values():
                 limiter.close()
+
+    def leave(self) -> None:
+        """Forget the signals and the watchdog, in a process that inherited them."""
+        self._loop = None
+        if self._watchdog is not None:
+            self._watchdog.leave()
+            self._watchdog = None
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            with suppress(TypeError):  # the handler is not Python's
+                signal.signal(number, handler)
+        self._before = {}
 
     @contextmanager
     def listening(self, received: Callable[[], None]) -> Iterator[None]:

@@ -18,7 +18,8 @@ _SLEEPS = 15
 _SCRIPT = """
 trap '' INT TERM HUP
 signals=0
-while number=$(head -c 1) && [ -n "$number" ]; do
+while number=$(head -c 1; echo .) && [ "$number" != . ]; do
+    number=${number%.}
     printf %s "$number"
     case $2 in *"$number"*) signals=$((signals + 1)) ;; esac
     if [ $signals -ge 2 ]; then
@@ -107,6 +108,13 @@ class Watchdog:
         with suppress(OSError):
             os.waitpid(self._shell, 0)
         self._shell = None
+
+    def leave(self) -> None:
+        """Let go of the watchdog of a parent process."""
+        if self._shell is not None:
+            signal.set_wakeup_fd(-1)
+            self._close_fds()
+            self._shell = None
 
     def _close_fds(self) -> None:
         for fd in self._fds:

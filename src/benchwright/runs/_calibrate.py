@@ -165,7 +165,10 @@ def judge_labels(store: Store, run_id: int, field: str, notes: list[str]) -> lis
             label = decided.get((row, "judge", Label.reply_id(view.response)))
             if label is not None and view.repeat == repeat:
                 found.append(
-                    Labelled(f"label {label.id}", {"sample_id": index, "repeat": repeat, field: label.value})
+                    Labelled(
+                        f"the label of {label.who} on sample {index}",
+                        {"sample_id": index, "repeat": repeat, field: label.value},
+                    )
                 )
     if not found:
         raise NotFoundError(

@@ -10,7 +10,7 @@ from benchwright.core import BenchwrightError, RunSummary, UsageError, clause
 from benchwright.datasets import hub_commits
 from benchwright.engine import Prepared
 from benchwright.results import LabelList, RunDetails, kind_of
-from benchwright.runs._resume import changes_since, refuse_adopted, rescore_plan
+from benchwright.runs._resume import LOADING, changes_since, refuse_adopted, rescore_plan
 from benchwright.store import RunRecord, Store
 
 
@@ -25,7 +25,8 @@ def run_labels(store: Store, run: RunRecord) -> LabelList:
     if effect is None or not effect.moves:
         return found
     try:
-        summary = _scored_with_labels(store, run)
+        with LOADING:
+            summary = _scored_with_labels(store, run)
         effect = effect.exactly(summary)
     except BenchwrightError as error:
         effect = replace(effect, unknown=clause(error))

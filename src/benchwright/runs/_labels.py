@@ -71,7 +71,7 @@ class Grades:
     def of_file(self, rows: Sequence[Labelled], grade_field: str) -> list[JudgedSample]:
         """Read labels and grades from the file."""
         self._find_scale(
-            [value for each in rows for value in (each.row.get(grade_field), each.row.get(self._field))]
+            [(each.row.get(name), each.where) for each in rows for name in (grade_field, self._field)]
         )
         found = []
         for item, each in zip(items_of(rows), rows, strict=True):
@@ -97,7 +97,7 @@ class Grades:
         """Read labels from the file and grades from a run; None: the sample has no grade."""
         graded = {key: each for key, each in recorded.items() if each is not None}
         worth = {each.grade: each.score for each in graded.values()}
-        self._find_scale([each.row.get(self._field) for each in rows], worth)
+        self._find_scale([(each.row.get(self._field), each.where) for each in rows], worth)
         labels: dict[tuple[int, int], str] = {}
         for each in rows:
             key = _sample(each, recorded)
@@ -143,14 +143,16 @@ class Grades:
                 "the same the same score, all of them in --score-mapping"
             )
 
-    def _find_scale(self, values: Sequence[Any], recorded: Mapping[str, float] = {}) -> None:
+    def _find_scale(self, values: Sequence[tuple[Any, str]], recorded: Mapping[str, float] = {}) -> None:
         """Find the scores of grades if none are given: from the built-in template that has them, or as numbers. Grades that a
-        run recorded have their scores already, and labels are worth the same."""
+        run recorded have their scores already, and labels are worth the same. Each value comes with its place."""
         if self._given:
             self._add_recorded(recorded)
             return
         texts = {
-            as_text(value) for value in values if value not in (None, "") and not isinstance(value, bool)
+            as_text(value): where
+            for value, where in reversed(values)
+            if value not in (None, "") and not isinstance(value, bool)
         }
         for template in TEMPLATES.values():
             scores = template.scores
@@ -167,7 +169,8 @@ class Grades:
         )
         upper = {grade.upper() for grade in self.scores}
         if not all(text.upper() in upper for text in texts):
-            unknown = [f'"{text[:40]}"' for text in sorted(texts) if text.upper() not in upper][:8]
+            strange = [text for text in sorted(texts) if text.upper() not in upper][:8]
+            unknown = [f'"{text[:40]}"' for text in strange]
             listed = " and ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
             common = {} if set(recorded.values()) - {0.0, 1.0} else _WORDS
             mapping = ", ".join(
@@ -175,7 +178,7 @@ class Grades:
             )
             worth = ", ".join(f"{grade} {score:g}" for grade, score in sorted(recorded.items())[:8])
             raise UsageError(
-                f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed}. Define all scores with --score-mapping "
+                f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed} ({texts[strange[0]]}). Define all scores with --score-mapping "
                 f"'{{{mapping}}}', with the score of each grade{f' (the grades of the run are worth {worth})' * bool(worth)}, "
                 "or name the judge's --template"
             )

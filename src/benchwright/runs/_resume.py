@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from msgspec.structs import replace
@@ -43,6 +44,9 @@ from benchwright.runs._questions import (
 from benchwright.runs._run import Plan, recorded_options, uses_cache
 from benchwright.runs._targets import find_targets, load_definition
 from benchwright.store import RunRecord, Store
+
+LOADING = Lock()
+"""Held by a thread while it loads users' code: modules belong to the whole process."""
 
 
 def claimed(

@@ -25,7 +25,7 @@ from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import Endpoint, open_endpoint
 from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem
 from benchwright.results import StoreSamples
-from benchwright.runs._resume import benchmark_again, refuse_adopted
+from benchwright.runs._resume import LOADING, benchmark_again, refuse_adopted
 from benchwright.store import RunRecord, SampleSteps, Store, Trial, verdict_of
 
 
@@ -53,7 +53,7 @@ def ask_again(store: Store, run: RunRecord, sample: tuple[int, int], body: str, 
         )
     if not settings.endpoint.reusable:
         raise UsageError(f"the model of run {run.id} was a script of the process that ran it, which is gone")
-    with hub_commits(recorded_pins(run.manifest)):
+    with LOADING, hub_commits(recorded_pins(run.manifest)):
         prepared = Prepared.of(benchmark_again(settings, None), settings)
     started = time.time()
     record, reply = asyncio.run(_asked(prepared, steps, changed))

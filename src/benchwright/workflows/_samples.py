@@ -60,7 +60,9 @@ class WorkflowSample:
                 if wrong
                 else f"sample {self.id!r} has no score; name one: sample.score(correct=True)"
             )
-        self._found = {"scores": dict(scores), "response": response, "target": target}
+        # A whole number beyond 64 bits would be recorded as text, and not count in the mean.
+        known = {name: value if abs(value) < 2**63 else float(value) for name, value in scores.items()}
+        self._found = {"scores": {**known}, "response": response, "target": target}
 
     async def __aenter__(self) -> WorkflowSample:
         """Begin the row: steps from here on belong to it, also those of tasks that are started here."""

@@ -117,7 +117,8 @@ class Labels(Opened):
             if question is not None and len(found) <= _MOST_FOUND:
                 _FOUND[question] = found
                 while len(_FOUND) > _MOST_QUESTIONS:
-                    _FOUND.pop(next(iter(_FOUND)), None)
+                    kept = [*_FOUND]  # another thread may add one meanwhile
+                    _FOUND.pop(kept[0], None)
         for key, digest in found:
             yield int(key[6:15]), int(key[16:20]), digest.hex()
 

@@ -134,7 +134,8 @@ class Samples(Steps, Labels):
                 return Page(indexed=(self._count_upto(run_id, reached), self.count_steps(run_id, "score")))
         if order.by is not None:
             looks = where.looks or where.metric not in (None, order.indexed_as)
-            block = _MOST_SEARCHED + 1 if looks else limit + 1
+            # A block is found by a scan of its bucket: many small ones would take the square of the samples.
+            block = _ROWS_AT_ONCE if where.places is not None else _MOST_SEARCHED + 1 if looks else limit + 1
             pairs = self._by_value(run_id, where, order, after, block)
             if where.places is not None:
                 pairs = (pair for pair in pairs if where.has_place(_place_of_key(pair[0])))

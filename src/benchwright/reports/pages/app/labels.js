@@ -117,6 +117,7 @@ function effects(runs, signal) {
   const lines = runs.map((run) => h("li", { "data-effect": String(run) }, h("a", { href: `#/runs/${run}` }, `run ${run}`), ": ", h("span", {}, "Scoring the labelled samples again…")));
   (async () => {
     for (const [place, run] of runs.entries()) {
+      if (signal.aborted) return;
       const words = lines[place].lastElementChild;
       try {
         const found = await post(`/runs/${run}/labels/effect`, {});
