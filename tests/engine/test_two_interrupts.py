@@ -247,18 +247,23 @@ OTHER_SIGNALS = """
 import asyncio, multiprocessing, os, signal, sys, time
 from benchwright.engine._group import RunGroup
 
-def pools():
-    for _ in range(5):
-        with multiprocessing.get_context("fork").Pool(4) as pool:
-            pool.map(abs, range(8))
+def workers():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) * 5:
+        worker = os.fork()
+        if worker == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # it was asyncio's
+            os.kill(os.getpid(), number)
+            time.sleep(60)
+            os._exit(3)
+        assert os.WTERMSIG(os.waitpid(worker, 0)[1]) == number
 
 async def main():
     group = RunGroup()
     signal.signal(signal.SIGUSR1, lambda *_: None)  # its number is a line break for a shell
     with group.open(), group.listening(lambda: None):
         os.kill(os.getpid(), signal.SIGUSR1)
-        await asyncio.to_thread(pools)
-        pools()
+        workers()
+        await asyncio.sleep(0)
         shell = group._watchdog._shell
         assert os.waitpid(shell, os.WNOHANG) == (0, 0), "the watchdog has ended"
         assert not group.interrupted, group.signal

@@ -29,13 +29,28 @@ _stopped_twice = False
 _open: list[RunGroup] = []
 
 
+_masked: list[set[int]] = []
+
+
+def _before_fork() -> None:
+    """Keep signals back: one that came to the new process before it has its own handlers would be lost."""
+    if _open:
+        _masked.append(signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS))
+
+
+def _in_parent() -> None:
+    if _masked:
+        signal.pthread_sigmask(signal.SIG_SETMASK, _masked.pop())
+
+
 def _in_child() -> None:
     """Let a forked process, such as a worker of `multiprocessing`, end by signals as any other: they are none for the run."""
     for group in _open:
         group.leave()
+    _in_parent()
 
 
-os.register_at_fork(after_in_child=_in_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
 
 
 class RunGroup:
