@@ -188,10 +188,10 @@ class RunGroup:
             sys.setswitchinterval(_QUICK_SWITCH_S)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._hear, self._handled)
-        while self._handled > 1 and frame is not None:
-            if frame.f_code is self._workers:
-                raise StopAtOnce
-            frame = frame.f_back
+        # The task tells whether a worker is at work. Walking over frames inside a signal handler can crash Python.
+        task = asyncio.current_task(self._loop) if self._handled > 1 and self._loop is not None else None
+        if task is not None and getattr(task.get_coro(), "cr_code", None) is self._workers:
+            raise StopAtOnce
 
     def _hear(self, signals: int) -> None:
         """Tell the listeners of the signals so far: as many as the watchdog counts, or as Python's handler does, which is called
