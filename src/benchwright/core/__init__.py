@@ -51,6 +51,7 @@ from benchwright.core._json import (
     load_each,
     load_exact_json,
     load_json,
+    ready,
 )
 from benchwright.core._late_patterns import late_pattern
 from benchwright.core._plugins import Registry
@@ -292,6 +293,7 @@ __all__ = [
     "printable",
     "printable_json",
     "public_url",
+    "ready",
     "redact",
     "refuse_foreign",
     "refuse_while_loading",

@@ -11,10 +11,12 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from threading import RLock
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import orjson
 from msgspec import Struct, to_builtins
+from msgspec.json import Decoder
 
 from benchwright.core._late_patterns import late_pattern
 
@@ -205,6 +207,29 @@ def as_json(value: object) -> Any:
     Any, because the type follows from that of the value: a struct gives an object.
     """
     return to_builtins(value, enc_hook=as_text)
+
+
+_Value = TypeVar("_Value")
+_READY: set[object] = set()
+_READING = RLock()
+
+
+@overload
+def ready(kind: type[_Value]) -> type[_Value]: ...
+@overload
+def ready(kind: Any) -> Any: ...
+def ready(kind: Any) -> Any:
+    """A type that values are converted to, for which any thread may ask.
+
+    msgspec reads the fields of a struct when a value is first converted to it, and two threads that do so at once can
+    crash the process. So every type passes here on its way to `convert`, `decode` or a `Decoder`: its fields, and those of
+    the structs in it, are read by one thread at a time. A type that a function makes for itself need not pass.
+    """
+    if kind not in _READY:
+        with _READING:
+            Decoder(kind)
+            _READY.add(kind)
+    return kind
 
 
 _DEEPEST = 100

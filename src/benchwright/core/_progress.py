@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from benchwright.core._json import JsonObject, as_json
+from benchwright.core._json import JsonObject, as_json, ready
 
 
 class RunProgress(Struct, frozen=True):
@@ -59,7 +59,7 @@ class RunProgress(Struct, frozen=True):
     @classmethod
     def from_json(cls, record: Any) -> RunProgress | None:
         """Read the recorded form; None if there is none."""
-        return None if record is None else convert(record, cls)
+        return None if record is None else convert(record, ready(cls))
 
     @property
     def share(self) -> float | None:

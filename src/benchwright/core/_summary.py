@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, ValidationError, convert, field
 
 from benchwright.core._errors import DamagedRecordError
-from benchwright.core._json import JsonObject, as_json
+from benchwright.core._json import JsonObject, as_json, ready
 from benchwright.core._late_patterns import late_pattern
 
 
@@ -177,7 +177,7 @@ class RunSummary(Struct, frozen=True):
     def from_json(cls, record: dict[str, Any]) -> RunSummary:
         """The reverse of `to_json`."""
         try:
-            return convert(record, cls)
+            return convert(record, ready(cls))
         except ValidationError as error:
             raise DamagedRecordError(f"the figures of the run cannot be read: {error}") from None
 

@@ -18,7 +18,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
-from benchwright.core import FAST_PATHS, MAX_DEPTH, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
+from benchwright.core import (
+    FAST_PATHS,
+    MAX_DEPTH,
+    CallTimes,
+    ModelReply,
+    ModelRequest,
+    Route,
+    TokenUsage,
+    ready,
+)
 from benchwright.endpoints._copies import may_have_copies, times_sent
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
@@ -163,22 +172,22 @@ def _tokens(usage: _Usage) -> TokenUsage:
 # Made when first needed, as a run reads one form of the four, and not before a request is on its way.
 @cache
 def _chat_reader() -> Callable[[bytes], _ChatReply]:
-    return Decoder(_ChatReply).decode
+    return Decoder(ready(_ChatReply)).decode
 
 
 @cache
 def _completions_reader() -> Callable[[bytes], _CompletionsReply]:
-    return Decoder(_CompletionsReply).decode
+    return Decoder(ready(_CompletionsReply)).decode
 
 
 @cache
 def _chat_event_reader() -> Callable[[bytes], _ChatEvent]:
-    return Decoder(_ChatEvent).decode
+    return Decoder(ready(_ChatEvent)).decode
 
 
 @cache
 def _completions_event_reader() -> Callable[[bytes], _CompletionsEvent]:
-    return Decoder(_CompletionsEvent).decode
+    return Decoder(ready(_CompletionsEvent)).decode
 
 
 def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelReply | None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
-from benchwright.core import BenchmarkError
+from benchwright.core import BenchmarkError, ready
 
 MANIFEST = "package.json"
 """The description of a package, next to its `__init__.py`."""
@@ -66,7 +66,7 @@ class Manifest(msgspec.Struct, frozen=True):
 def read_manifest(content: bytes) -> Manifest | None:
     """A description of a package; None for any other file."""
     try:
-        return msgspec.json.decode(content, type=Manifest)
+        return msgspec.json.decode(content, type=ready(Manifest))
     except msgspec.MsgspecError:
         return None
 

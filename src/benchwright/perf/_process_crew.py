@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import msgpack
 
-from benchwright.core import RunFailedError, known_secrets
+from benchwright.core import RunFailedError, known_secrets, ready
 from benchwright.endpoints import ModelSettings
 from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseResult, PhaseTask
@@ -121,7 +121,7 @@ class ProcessCrew:
             pipe.write(framed(msgpack.encode(order)))
 
     async def _read(self, worker: int, process: asyncio.subprocess.Process) -> None:
-        decoder: Any = msgpack.Decoder(Report)
+        decoder: Any = msgpack.Decoder(ready(Report))
         kept = 0
         assert process.stdout is not None
         try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, msgpack, structs
 
-from benchwright.core import DATA_SCORES, StepValues, load_json, lower_is_better
+from benchwright.core import DATA_SCORES, StepValues, load_json, lower_is_better, ready
 from benchwright.perf._bootstrap import Blocked, block_count, block_of, mean_interval
 from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
@@ -59,7 +59,7 @@ class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
         return {name: float(value) for name, value in scores.items() if isinstance(value, int | float)}
 
 
-_GRADE = msgpack.Decoder(Grade)
+_GRADE = msgpack.Decoder(ready(Grade))
 
 
 def encode_grade(grade: Grade) -> bytes:

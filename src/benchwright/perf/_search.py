@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, as_json
+from benchwright.core import JsonObject, as_json, ready
 from benchwright.perf._boundary import (
     SHARE_OF_TIME,
     TAIL,
@@ -121,7 +121,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SearchResult:
         """Read the form of `to_json`."""
-        return convert(stored, cls)
+        return convert(stored, ready(cls))
 
     @staticmethod
     def requests_of_probe(share: float | None, repeats: int) -> int:

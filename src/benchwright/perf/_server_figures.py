@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from benchwright.core import JsonObject, as_json
+from benchwright.core import JsonObject, as_json, ready
 
 _COUNTERS: dict[str, tuple[str, ...]] = {
     "drafts": ("vllm:spec_decode_num_drafts",),
@@ -97,7 +97,7 @@ class ServerFigures(Struct, frozen=True):
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> ServerFigures:
         """Read the form of `to_json`."""
-        return convert(stored, cls)
+        return convert(stored, ready(cls))
 
 
 def parse_metrics(text: str) -> Snapshot:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, LoadProfile, as_json
+from benchwright.core import JsonObject, LoadProfile, as_json, ready
 from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution
@@ -150,7 +150,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             stage=stored["stage"],
             level=stored["level"],
             label=stored["label"],
-            counts=convert(stored["requests"], Counts),
+            counts=convert(stored["requests"], ready(Counts)),
             figures={key: stored[key] for key in keys if stored.get(key) is not None},
             intervals={key: (ends[0], ends[1]) for key, ends in stored["intervals_ci95"].items()},
             metrics={
@@ -160,7 +160,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             },
             absent=stored["absent"],
             outcomes=stored["outcomes"],
-            errors=convert(stored["errors"], tuple[ErrorClass, ...]),
+            errors=convert(stored["errors"], ready(tuple[ErrorClass, ...])),
             faults=stored["faults"],
             token_sources=stored["token_sources"],
             slo=None if stored["slo"] is None else SloResult.from_json(stored["slo"]),
@@ -170,11 +170,11 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             scores_with_failures=stored.get("scores_with_failures", {}),
             score_outcomes=stored.get("score_outcomes", {}),
             score_error=stored.get("score_error"),
-            notes=convert(stored["notes"], tuple[Note, ...]),
+            notes=convert(stored["notes"], ready(tuple[Note, ...])),
             stopped_by=stored.get("stopped_by"),
             started_at=stored.get("started_at"),
-            probe=None if (probe := stored.get("probe")) is None else convert(probe, ProbeEvidence),
-            stalls=convert(stored.get("stalls", ()), tuple[Stall, ...]),
+            probe=None if (probe := stored.get("probe")) is None else convert(probe, ready(ProbeEvidence)),
+            stalls=convert(stored.get("stalls", ()), ready(tuple[Stall, ...])),
             turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
             urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
             server=None if (server := stored.get("server")) is None else ServerFigures.from_json(server),

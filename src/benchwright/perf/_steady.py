@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, LoadProfile, as_json
+from benchwright.core import JsonObject, LoadProfile, as_json, ready
 from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
@@ -68,7 +68,7 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
     def from_json(cls, stored: dict[str, Any]) -> SteadyWindow:
         """Read the form of `to_json`."""
         latencies = {key: Distribution.from_json(each) for key, each in stored["latencies"].items()}
-        return structs.replace(convert({**stored, "latencies": {}}, cls), latencies=latencies)
+        return structs.replace(convert({**stored, "latencies": {}}, ready(cls)), latencies=latencies)
 
 
 def steady_window(

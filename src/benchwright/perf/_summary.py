@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import DamagedRecordError, JsonObject, as_json, percent
+from benchwright.core import DamagedRecordError, JsonObject, as_json, percent, ready
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import Probe
 from benchwright.perf._figures import StageRequests
@@ -83,13 +83,13 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
             profile=stored["profile"],
             started_at=stored.get("started_at"),
             stages=tuple(StageSummary.from_json(stage) for stage in stored["stages"]),
-            notes=convert(stored["notes"], tuple[Note, ...]),
+            notes=convert(stored["notes"], ready(tuple[Note, ...])),
             sent=stored["evaluated"],
             failed=stored["failed"],
             comparable=stored["comparable"],
             partial=stored["partial"],
             search=None if (found := stored.get("search")) is None else SearchResult.from_json(found),
-            quality=convert(stored.get("quality", ()), tuple[QualityChange, ...]),
+            quality=convert(stored.get("quality", ()), ready(tuple[QualityChange, ...])),
             cost=stored.get("cost"),
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, msgpack
 
-from benchwright.core import FailureKind, LoadProfile, as_json
+from benchwright.core import FailureKind, LoadProfile, as_json, ready
 from benchwright.perf._server_figures import ServerFigures
 
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
@@ -131,7 +131,7 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True, gc
         return self.outcome is RequestOutcome.OK
 
 
-_RECORD = msgpack.Decoder(RequestRecord)
+_RECORD = msgpack.Decoder(ready(RequestRecord))
 _ENCODER = msgpack.Encoder()
 
 
@@ -261,7 +261,7 @@ class LoadSettings(Struct, frozen=True):
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> LoadSettings:
         """Read the JSON form; keys of newer versions are ignored."""
-        return convert(stored, cls)
+        return convert(stored, ready(cls))
 
 
 class DurationSpread(Struct, frozen=True):
@@ -323,7 +323,7 @@ class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     """The server's own figures; None: they were not read."""
 
 
-_STAGE = msgpack.Decoder(StageRecord)
+_STAGE = msgpack.Decoder(ready(StageRecord))
 
 
 def encode_stage(stage: StageRecord) -> bytes:

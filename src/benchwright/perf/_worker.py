@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from msgspec import Struct, msgpack
 
-from benchwright.core import Redactor
+from benchwright.core import Redactor, ready
 from benchwright.endpoints import ModelSettings
 from benchwright.perf._health import rare_collections, run_quickly
 from benchwright.perf._journal import Journals
@@ -111,7 +111,7 @@ async def _work(pipe: int) -> None:
     sink = _PipeSink(pipe)
     thread: BatchThread[bytes | PhaseResult] = BatchThread(sink)
     journal = None if job.journals is None else job.journals.of(number + 1)
-    decoder = msgpack.Decoder(Order)
+    decoder = msgpack.Decoder(ready(Order))
 
     def ended(record: RequestRecord) -> None:
         stored = encode_record(record)

@@ -21,6 +21,7 @@ from benchwright.core import (
     UsageError,
     load_exact_json,
     open_artifacts,
+    ready,
     rfc3339,
     suggest,
 )
@@ -227,7 +228,7 @@ def workflow_view(run: RunRecord) -> RunView:
 def _steps(summary: JsonObject | None) -> dict[str, int]:
     """Steps per status, as the run's record has them."""
     try:
-        return convert((summary or {}).get("steps") or {}, dict[str, int])
+        return convert((summary or {}).get("steps") or {}, ready(dict[str, int]))
     except ValidationError as error:
         raise DamagedRecordError(f"the steps of the run cannot be counted: {error}") from None
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
-from benchwright.core import MAX_DEPTH, TooDeepError, load_json, shown, suggest
+from benchwright.core import MAX_DEPTH, TooDeepError, load_json, ready, shown, suggest
 from benchwright.server._answers import Events, encoded
 from benchwright.server._bodies import LARGEST_NUMBER
 from benchwright.server._guard import (
@@ -151,7 +151,7 @@ def _body(route: Route, raw: bytes) -> Struct | None:
     try:
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             load_json(raw)  # refuses what is nested so deeply that it could not be written
-        return msgspec.json.decode(raw, type=route.body)
+        return msgspec.json.decode(raw, type=ready(route.body))
     except msgspec.ValidationError as error:
         _refuse_odd_numbers(raw)
         raise Refusal(422, "invalid", _problem(route.body, raw, str(error))) from None

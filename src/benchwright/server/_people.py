@@ -16,7 +16,7 @@ from enum import IntEnum
 import msgspec
 from msgspec import Struct
 
-from benchwright.core import NotFoundError, UsageError, clause, rfc3339, suggest
+from benchwright.core import NotFoundError, UsageError, clause, ready, rfc3339, suggest
 from benchwright.store import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
@@ -70,7 +70,7 @@ class People:
             status = self._path.stat()
             mark = (status.st_ino, status.st_mtime_ns, status.st_size)
             if mark != self._seen:
-                self._known = msgspec.json.decode(self._path.read_bytes(), type=tuple[Person, ...])
+                self._known = msgspec.json.decode(self._path.read_bytes(), type=ready(tuple[Person, ...]))
                 self._seen = mark
         except FileNotFoundError:
             self._seen, self._known = None, ()

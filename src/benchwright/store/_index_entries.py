@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from benchwright.core import FAST_PATHS, SampleRecord
+from benchwright.core import FAST_PATHS, SampleRecord, ready
 from benchwright.store._sample_filters import SampleOrder, facet_and_values, facet_text, reply_values
 
 _BLOCK = 500
@@ -56,7 +56,7 @@ def _values_of_replies(
 
 _TOLD: Any = msgspec.defstruct("Told", [("l", Any, None), ("u", Any, None)], gc=False)
 """The part of a reply's record, or of a score, that figures are about."""
-_READ_TOLD = msgspec.json.Decoder(list[_TOLD]).decode
+_READ_TOLD = msgspec.json.Decoder(ready(list[_TOLD])).decode
 
 
 def _replies_together(

@@ -26,6 +26,7 @@ from benchwright.core import (
     JsonValue,
     StepStatus,
     json_differences,
+    ready,
 )
 from benchwright.store._records import is_withheld, load_json, storable, storable_json
 
@@ -129,7 +130,7 @@ class MetricTotals(Struct, frozen=True):
     def from_json(cls, record: Mapping[str, Any]) -> MetricTotals:
         """Read the form in the summary of a run."""
         try:
-            return convert({"mean" if name == "value" else name: record[name] for name in record}, cls)
+            return convert({"mean" if name == "value" else name: record[name] for name in record}, ready(cls))
         except (ValidationError, TypeError) as error:
             raise DamagedRecordError(f"the metrics of the run cannot be read: {error}") from None
 

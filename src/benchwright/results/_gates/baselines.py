@@ -30,6 +30,7 @@ from benchwright.core import (
     known_secrets,
     load_each,
     load_exact_json,
+    ready,
     rfc3339,
 )
 from benchwright.perf import LoadSummary, RequestRecord
@@ -280,7 +281,7 @@ def _request_line(record: RequestRecord) -> bytes:
 def _request(line: Any) -> RequestRecord:
     from msgspec import convert
 
-    return convert(line, RequestRecord)
+    return convert(line, ready(RequestRecord))
 
 
 def _checksum(header: bytes, body: Iterable[bytes]) -> str:

@@ -18,6 +18,7 @@ from benchwright.core import (
     encode_json,
     exact_json,
     load_exact_json,
+    ready,
     row_hash,
     sample_of,
     step_key,
@@ -70,10 +71,10 @@ def put_sample(connection: Connection, step: WorkflowStep) -> None:
 
 def _record(name: str, known: dict[str, Any], step: WorkflowStep) -> SampleRecord:
     """The record of a row that `ctx.sample` recorded, without its number. Raises if the input of the step is something else."""
-    convert(known["steps"], list[str])
+    convert(known["steps"], ready(list[str]))
     failed = step.status == "failed"
-    scores = convert(known.get("scores"), dict[str, bool | int | float] | None) or {}
-    messages = convert(known.get("messages"), list[dict[str, Any]] | None) or []
+    scores = convert(known.get("scores"), ready(dict[str, bool | int | float] | None)) or {}
+    messages = convert(known.get("messages"), ready(list[dict[str, Any]] | None)) or []
     outcomes = {outcome.value: outcome for outcome in Outcome}
     usual = Outcome.SCORER_FAILED if failed else Outcome.SCORED
     asked = next((each.get("content") for each in messages if each.get("role") == "user"), None)
@@ -88,7 +89,7 @@ def _record(name: str, known: dict[str, Any], step: WorkflowStep) -> SampleRecor
         error=error if failed else None,
         prompt=_text(asked),
         response=_text(known.get("response")),
-        usage=convert(known.get("usage"), tuple[int | None, int | None] | None),
+        usage=convert(known.get("usage"), ready(tuple[int | None, int | None] | None)),
         conversation=list(messages) or None,
         started_at=step.started_at,
         finished_at=step.finished_at or step.started_at,
