@@ -13,13 +13,14 @@ from msgspec import Struct
 from starlette.testclient import TestClient
 
 from benchwright.core import NotFoundError
-from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json, encoded
+from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json, Listed, encoded
 from benchwright.server._app import build_app
+from benchwright.server._bodies import Form
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
 from benchwright.server._keys import Access, Keys
 from benchwright.server._routes import Route
 from benchwright.server._state import ServerState
-from benchwright.store import Workspace, open_store
+from benchwright.store import Page, Workspace, open_store
 
 
 class Tick(Struct):
@@ -40,6 +41,19 @@ async def one(state: Any, call: Any) -> Tick:
     return Tick(1)
 
 
+class Record(Struct):
+    key: str
+    created_at: float
+    output: bytes | None = None
+
+
+FORM = Form("RecordBody", "A record.", Record, "key=step_key output created_at")
+
+
+async def records(state: Any, call: Any) -> Page[Record]:
+    return Page([Record("a", 0.0, b"[1]"), Record("b", 0.5)], 2)
+
+
 async def document(state: Any, call: Any) -> dict[str, Any]:
     return {"n": 1, "half": "\ud800"}
 
@@ -54,6 +68,7 @@ async def shell(state: Any, call: Any) -> bytes:
 
 ROWS = (
     Route("GET", "/json", Access.OPEN, one, Json(Tick)),
+    Route("GET", "/list", Access.OPEN, records, Listed("RecordPage", "Records.", "records", FORM)),
     Route("GET", "/document", Access.OPEN, document, AnyJson()),
     Route("GET", "/bytes", Access.OPEN, picture, Bytes("image/png")),
     Route("GET", "/page", Access.OPEN, shell, HtmlPage()),
@@ -75,6 +90,9 @@ GONE = b'{"error":{"code":"not_found","message":"the run is gone","hint":null,"r
     ("path", "kind", "policy", "body"),
     [
         ("/json", "application/json", DATA_POLICY, b'{"n":1}'),
+        ("/list", "application/json", DATA_POLICY,
+         b'{"records":[{"step_key":"a","output":"[1]","created_at":"1970-01-01T00:00:00.000Z"},'
+         b'{"step_key":"b","output":null,"created_at":"1970-01-01T00:00:00.500Z"}],"next":2}'),
         ("/document", "application/json", DATA_POLICY, rb'{"n":1,"half":"\ud800"}'),
         ("/bytes", "image/png", DATA_POLICY, b"\x89PNG"),
         ("/page", "text/html", PAGE_POLICY, b"<!doctype html>"),

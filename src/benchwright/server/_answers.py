@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Any, ClassVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, defstruct
 from starlette.responses import Response, StreamingResponse
 
 from benchwright.core import JsonObject, as_json, exact_json
+from benchwright.server._bodies import Form
 from benchwright.server._guard import PAGE_POLICY, refusal_of
+from benchwright.store import Page
 
 
 class AnswerKind(Struct, frozen=True):
@@ -53,6 +56,42 @@ class Json(AnswerKind, frozen=True):
     def response(self, value: Any) -> Response:
         """The Struct as JSON."""
         return Response(encoded(value), media_type=self.media_type)
+
+
+class Listed(AnswerKind, frozen=True):
+    """The handler returns a page of a list, of records or of objects."""
+
+    name: str
+    """The name of the page in the OpenAPI document."""
+    doc: str
+    """One sentence."""
+    noun: str
+    """The field with the entries."""
+    form: Form | None = None
+    """The form of the records; None: they are objects."""
+
+    @property
+    def schema(self) -> type[Struct] | None:
+        """`{noun: […], next}`."""
+        return _page(self.name, self.doc, self.noun, dict[str, Any] if self.form is None else self.form.body)
+
+    @property
+    def media_type(self) -> str:
+        """JSON."""
+        return "application/json"
+
+    def response(self, value: Any) -> Response:
+        """The page, with `next` as its last field: pass it as `after` to get the next page; null on the last page."""
+        page: Page[Any] = value
+        items: list[Any] = (
+            page.items if self.form is None else [self.form.of(record) for record in page.items]
+        )
+        return Response(encoded({self.noun: items, "next": page.next}), media_type=self.media_type)
+
+
+@cache
+def _page(name: str, doc: str, noun: str, entry: Any) -> type[Struct]:
+    return defstruct(name, [(noun, list[entry]), ("next", int | None)], namespace={"__doc__": doc})
 
 
 class AnyJson(AnswerKind, frozen=True):

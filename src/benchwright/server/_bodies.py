@@ -3,11 +3,14 @@ JSON is text."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 from benchwright.core import JsonValue, exact_json, rfc3339
+from benchwright.datasets import HubInfo
 from benchwright.results import view_of
 from benchwright.store import LABEL_KINDS, BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
@@ -192,13 +195,6 @@ class NewLabel(Body, frozen=True):
     """The right target, reading or grade; a tag, or a note."""
 
 
-class LabelPage(Struct, frozen=True):
-    """Labels, newest first."""
-
-    labels: list[dict[str, Any]]
-    next: int | None
-
-
 class AskAgain(Body, frozen=True):
     """A sample to send again: its request as it shall be now."""
 
@@ -333,30 +329,6 @@ class LiveRuns(Struct, frozen=True):
     """The number of the newest run; 0 if there is none."""
 
 
-class StepBody(Struct, frozen=True):
-    """A step."""
-
-    id: int
-    run_id: int
-    step_key: str
-    generation: int
-    attempt: int
-    input_hash: str
-    input: str | None
-    status: str
-    output: str | None
-    error: str | None
-    started_at: str
-    finished_at: str | None
-
-
-class StepPage(Struct, frozen=True):
-    """Steps in the order in which they were begun."""
-
-    steps: list[StepBody]
-    next: int | None
-
-
 class SamplePage(Struct, frozen=True):
     """Samples in the order of rows and repeats unless another is asked for, with the columns of `samples.parquet`."""
 
@@ -368,71 +340,6 @@ class SamplePage(Struct, frozen=True):
     """How many samples were looked at for this page, if the filter needs that; null if an index led to them."""
     indexed: list[int] | None = None
     """The page has no samples because `patience_s` ended while their figure was indexed: how many are indexed, of how many. Ask again."""
-
-
-class EventBody(Struct, frozen=True):
-    """An event."""
-
-    id: int
-    step_id: int | None
-    type: str
-    message: str
-    data: Any
-    created_at: str
-
-
-class EventPage(Struct, frozen=True):
-    """Events, oldest first."""
-
-    events: list[EventBody]
-    next: int | None
-
-
-class MetricBody(Struct, frozen=True):
-    """A metric point."""
-
-    id: int
-    metric_name: str
-    metric_value: float
-    unit: str | None
-    step_id: int | None
-    tags: dict[str, Any] | None
-    created_at: str
-
-
-class MetricPage(Struct, frozen=True):
-    """Metric points in the order of their arrival."""
-
-    metrics: list[MetricBody]
-    next: int | None
-
-
-class Decision(Struct, frozen=True):
-    """Whether to execute a step."""
-
-    decision: Literal["run", "reuse"]
-    step_id: int
-    attempt: int
-    generation: int
-    output: str | None = None
-    """JSON text of the recorded output to reuse."""
-    failures: int = 0
-    """Failed earlier attempts, each of which used a retry."""
-
-
-class DatasetBody(Struct, frozen=True):
-    """A dataset, resolved."""
-
-    source: str
-    """The URI with commit, configuration and split, which always gives the same rows."""
-    total_rows: int | None
-    available_splits: list[str]
-    selected_split: str
-    config: str
-    commit: str
-    columns: list[str]
-    notes: list[str] = []
-    """Notes on the rows."""
 
 
 class Rows(Struct, frozen=True, omit_defaults=True):
@@ -458,8 +365,69 @@ class ErrorBody(Struct, frozen=True):
     error: ErrorDetail
 
 
-def _time(seconds: float | None) -> str | None:
-    return None if seconds is None else rfc3339(seconds)
+class Form:
+    """A record in JSON: its fields, some under other names, with times in RFC 3339 and bytes as text. Every field is there, null or not.
+
+    Args:
+        name: Its name in the OpenAPI document.
+        doc: One sentence.
+        record: The class of the record.
+        fields: Names of its fields in order; `field=name` has another name in JSON.
+    """
+
+    def __init__(self, name: str, doc: str, record: type, fields: str) -> None:
+        hints = get_type_hints(record, localns={"JsonObject": dict[str, Any], "JsonValue": Any})
+        named = [
+            (field, shown or field) for field, _, shown in (each.partition("=") for each in fields.split())
+        ]
+        typed = [(shown, *_in_json(field, hints[field])) for field, shown in named]
+        self.body = defstruct(
+            name, [(shown, kind) for shown, kind, _ in typed], namespace={"__doc__": doc}, frozen=True
+        )
+        self._read = [(field, change) for (field, _), (*_, change) in zip(named, typed, strict=True)]
+
+    def of(self, record: object) -> Struct:
+        """The body of a record."""
+        found = ((getattr(record, field), change) for field, change in self._read)
+        return self.body(
+            *(value if change is None or value is None else change(value) for value, change in found)
+        )
+
+
+def _in_json(field: str, kind: Any) -> tuple[Any, Callable[[Any], object] | None]:
+    """The type of a field in JSON, and what makes its value."""
+    parts = get_args(kind)
+    kept = next((part for part in parts if part is not NoneType), kind) if NoneType in parts else kind
+    change = bytes.decode if kept is bytes else rfc3339 if kept is float and field.endswith("_at") else None
+    shown = str if change else kept
+    return shown if kept is kind else shown | None, change
+
+
+STEP = Form(
+    "StepBody",
+    "A step.",
+    WorkflowStep,
+    "id run_id key=step_key generation attempt input_hash input status output error started_at finished_at",
+)
+EVENT = Form("EventBody", "An event.", Event, "id step_id kind=type message data created_at")
+METRIC = Form(
+    "MetricBody",
+    "A metric point.",
+    MetricPoint,
+    "id name=metric_name value=metric_value unit step_id tags created_at",
+)
+DECISION = Form(
+    "Decision",
+    "Whether to execute a step.",
+    BeginDecision,
+    "kind=decision step_id attempt generation output failures",
+)
+DATASET = Form(
+    "DatasetBody",
+    "A dataset, resolved.",
+    HubInfo,
+    "uri=source rows=total_rows splits=available_splits split=selected_split config commit columns notes",
+)
 
 
 def run_body(run: RunRecord, *, brief: bool = False) -> RunBody:
@@ -473,61 +441,6 @@ def run_body(run: RunRecord, *, brief: bool = False) -> RunBody:
         "output": _text(run.output),
     }
     return RunBody(**described, summary=run.summary)
-
-
-def step_body(step: WorkflowStep) -> StepBody:
-    """Describe a step."""
-    return StepBody(
-        id=step.id,
-        run_id=step.run_id,
-        step_key=step.key,
-        generation=step.generation,
-        attempt=step.attempt,
-        input_hash=step.input_hash,
-        input=None if step.input is None else step.input.decode(),
-        status=step.status,
-        output=None if step.output is None else step.output.decode(),
-        error=step.error,
-        started_at=_time(step.started_at) or "",
-        finished_at=_time(step.finished_at),
-    )
-
-
-def event_body(event: Event) -> EventBody:
-    """Describe an event."""
-    return EventBody(
-        id=event.id,
-        step_id=event.step_id,
-        type=event.kind,
-        message=event.message,
-        data=event.data,
-        created_at=_time(event.created_at) or "",
-    )
-
-
-def metric_body(point: MetricPoint) -> MetricBody:
-    """Describe a metric point."""
-    return MetricBody(
-        id=point.id,
-        metric_name=point.name,
-        metric_value=point.value,
-        unit=point.unit,
-        step_id=point.step_id,
-        tags=point.tags,
-        created_at=_time(point.created_at) or "",
-    )
-
-
-def decision_body(decision: BeginDecision) -> Decision:
-    """Describe a decision about a step."""
-    return Decision(
-        decision=decision.kind,
-        step_id=decision.step_id,
-        attempt=decision.attempt,
-        generation=decision.generation,
-        output=None if decision.output is None else decision.output.decode(),
-        failures=decision.failures,
-    )
 
 
 def _text(value: JsonValue) -> str | None:

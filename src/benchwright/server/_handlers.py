@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from benchwright.core import VERSION, RunKind, RunProgress, RunStatus, load_exact_json
 from benchwright.server import _bodies as bodies
-from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
+from benchwright.server._bodies import run_body
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
 from benchwright.server._people import Access, Person
 from benchwright.server._state import ServerState
-from benchwright.store import Owner, StepRequest
+from benchwright.store import Event, MetricPoint, Owner, Page, StepRequest, WorkflowStep
 from benchwright.workflows import created_workflow
 
 
@@ -145,16 +145,15 @@ async def add_metric(state: ServerState, call: RestCall) -> bodies.Empty:
     return bodies.Empty()
 
 
-async def list_metrics(state: ServerState, call: RestCall) -> bodies.MetricPage:
+async def list_metrics(state: ServerState, call: RestCall) -> Page[MetricPoint]:
     """List the metric points of a run."""
     state.store.run(call.run_id)
     query = call.query
-    page = await state.read(
+    return await state.read(
         lambda store: store.page_metrics(
             call.run_id, after=query["after"] or 0, limit=query["limit"], name=query["name"]
         )
     )
-    return bodies.MetricPage(metrics=[metric_body(point) for point in page.items], next=page.next)
 
 
 async def add_event(state: ServerState, call: RestCall) -> bodies.Empty:
@@ -173,30 +172,28 @@ async def add_event(state: ServerState, call: RestCall) -> bodies.Empty:
     return bodies.Empty()
 
 
-async def list_events(state: ServerState, call: RestCall) -> bodies.EventPage:
+async def list_events(state: ServerState, call: RestCall) -> Page[Event]:
     """List the events of a run, oldest first."""
     state.store.run(call.run_id)
     limit = call.query["limit"]
     found = await state.read(
         lambda store: store.events(call.run_id, after=call.query["after"] or 0, limit=limit + 1)
     )
-    events = [event_body(event) for event in found[:limit]]
-    return bodies.EventPage(events=events, next=found[limit - 1].id if len(found) > limit else None)
+    return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
-async def list_steps(state: ServerState, call: RestCall) -> bodies.StepPage:
+async def list_steps(state: ServerState, call: RestCall) -> Page[WorkflowStep]:
     """List the steps of a workflow run."""
     state.store.run(call.run_id)
     query = call.query
-    page = await state.read(
+    return await state.read(
         lambda store: store.page_steps(
             call.run_id, after=query["after"] or 0, limit=query["limit"], status=query["status"]
         )
     )
-    return bodies.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
 
 
-async def begin_step(state: ServerState, call: RestCall) -> bodies.Decision:
+async def begin_step(state: ServerState, call: RestCall) -> Struct:
     """Decide whether a step is executed or its recorded output reused."""
     body: bodies.BeginStep = call.body
     state.store.run(body.run_id)
@@ -211,7 +208,7 @@ async def begin_step(state: ServerState, call: RestCall) -> bodies.Decision:
     lease = state.lease(body.run_id)
     decision = state.writer.begin(lease, request)
     await state.writer.settled(lease, events=True)
-    return decision_body(decision)
+    return bodies.DECISION.of(decision)
 
 
 async def complete_step(state: ServerState, call: RestCall) -> bodies.Empty:
@@ -230,20 +227,10 @@ async def fail_step(state: ServerState, call: RestCall) -> bodies.Empty:
     return bodies.Empty()
 
 
-async def init_dataset(state: ServerState, call: RestCall) -> bodies.DatasetBody:
+async def init_dataset(state: ServerState, call: RestCall) -> Struct:
     """Resolve a hub dataset: configuration, split, commit."""
     body: bodies.DatasetInit = call.body
-    info = (await state.dataset(body.source, body.config, body.split, body.revision)).info
-    return bodies.DatasetBody(
-        source=info.uri,
-        total_rows=info.rows,
-        available_splits=list(info.splits),
-        selected_split=info.split,
-        config=info.config,
-        commit=info.commit,
-        columns=list(info.columns),
-        notes=list(info.notes),
-    )
+    return bodies.DATASET.of((await state.dataset(body.source, body.config, body.split, body.revision)).info)
 
 
 async def read_batch(state: ServerState, call: RestCall) -> bodies.Rows:

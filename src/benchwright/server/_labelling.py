@@ -11,7 +11,7 @@ from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
 from benchwright.server._state import ServerState
-from benchwright.store import LABEL_KINDS, Label, Store, open_store
+from benchwright.store import LABEL_KINDS, Label, Page, Store, open_store
 
 
 async def add_label(state: ServerState, call: RestCall) -> JsonObject:
@@ -38,12 +38,12 @@ async def remove_label(state: ServerState, call: RestCall) -> bodies.Done:
     return await state.read(act)
 
 
-async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
+async def list_labels(state: ServerState, call: RestCall) -> Page[JsonObject]:
     """List labels, newest first."""
     query = call.query
     limit = query["limit"]
 
-    def read(store: Store) -> bodies.LabelPage:
+    def read(store: Store) -> Page[JsonObject]:
         rows = None
         if query["run"] is not None:
             store.run(query["run"])
@@ -57,7 +57,7 @@ async def list_labels(state: ServerState, call: RestCall) -> bodies.LabelPage:
             limit=None if wanted else limit + 1,
         )
         page = list(islice((each for each in found if _has(each, wanted)), limit + 1))
-        return bodies.LabelPage(
+        return Page(
             [each.to_json(each.reply) for each in page[:limit]],
             page[limit - 1].id if len(page) > limit else None,
         )

@@ -21,7 +21,7 @@ from benchwright.server import (
     _labelling as labelling,
     _run_pages as run_pages,
 )
-from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json
+from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json, Listed
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
 from benchwright.server._catalogue import SORTS
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
@@ -182,6 +182,10 @@ _OPEN, _READ, _FULL = Access
 _RUN = "/runs/{run_id}"
 _SAMPLE = f"{_RUN}/samples/{{sample_id}}/{{repeat}}"
 _EMPTY = Json(bodies.Empty)
+_METRICS = Listed("MetricPage", "Metric points in the order of their arrival.", "metrics", bodies.METRIC)
+_EVENTS = Listed("EventPage", "Events, oldest first.", "events", bodies.EVENT)
+_STEPS = Listed("StepPage", "Steps in the order in which they were begun.", "steps", bodies.STEP)
+_LABELS = Listed("LabelPage", "Labels, newest first.", "labels")
 REST: tuple[Route, ...] = (
     Route("GET", "/health", _READ, handlers.health, Json(bodies.Health)),
     Route("GET", "/openapi.json", _READ, describe, Bytes("application/json")),
@@ -200,18 +204,18 @@ REST: tuple[Route, ...] = (
     Route("POST", f"{_RUN}/heartbeat", _FULL, handlers.heartbeat, _EMPTY, bodies.Empty, body_optional=True,
           refusals=(404, 409, 503)),
     Route("POST", f"{_RUN}/metrics", _FULL, handlers.add_metric, _EMPTY, bodies.Metric, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/metrics", _READ, handlers.list_metrics, Json(bodies.MetricPage), query=(_AFTER, _LIMIT, _NAME),
+    Route("GET", f"{_RUN}/metrics", _READ, handlers.list_metrics, _METRICS, query=(_AFTER, _LIMIT, _NAME),
           refusals=(404,)),
     Route("POST", f"{_RUN}/events", _FULL, handlers.add_event, _EMPTY, bodies.NewEvent, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/events", _READ, handlers.list_events, Json(bodies.EventPage), query=(_AFTER, _LIMIT), refusals=(404,)),
-    Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, Json(bodies.StepPage), query=(_AFTER, _LIMIT, _STATUS),
+    Route("GET", f"{_RUN}/events", _READ, handlers.list_events, _EVENTS, query=(_AFTER, _LIMIT), refusals=(404,)),
+    Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, _STEPS, query=(_AFTER, _LIMIT, _STATUS),
           refusals=(404,)),
     Route("GET", f"{_RUN}/samples", _READ, run_pages.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
     Route("GET", _SAMPLE, _READ, run_pages.get_sample, AnyJson(), refusals=(404,)),
     Route("POST", f"{_SAMPLE}/labels", _FULL, labelling.add_label, AnyJson(), bodies.NewLabel, refusals=(404,)),
     Route("POST", f"{_SAMPLE}/trials", _FULL, labelling.ask_again, AnyJson(), bodies.AskAgain, refusals=(404,)),
     Route("POST", f"{_RUN}/labels/effect", _FULL, labelling.label_effect, AnyJson(), bodies.Empty, body_optional=True, refusals=(404,)),
-    Route("GET", "/labels", _READ, labelling.list_labels, Json(bodies.LabelPage), query=_OF_LABELS, refusals=(404,)),
+    Route("GET", "/labels", _READ, labelling.list_labels, _LABELS, query=_OF_LABELS, refusals=(404,)),
     Route("POST", "/labels/{label_id}/remove", _FULL, labelling.remove_label, Json(bodies.Done), bodies.Empty, body_optional=True,
           refusals=(404,)),
     Route("GET", "/blind", _READ, labelling.get_blind, AnyJson(), query=_OF_BLIND, refusals=(404,)),
@@ -233,11 +237,11 @@ REST: tuple[Route, ...] = (
     Route("POST", "/handed", _FULL, kind_pages.hand_over, _EMPTY, bodies.HandOver),
     Route("GET", "/handed", _READ, kind_pages.get_handed, Bytes("application/json"), refusals=(404,),
           query=(Query("page", str, None, "the address of the page, such as /gates/5"),)),
-    Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.DECISION.body), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),
     *(
-        Route("POST", f"/{noun}/init", _FULL, handlers.init_dataset, Json(bodies.DatasetBody), bodies.DatasetInit,
+        Route("POST", f"/{noun}/init", _FULL, handlers.init_dataset, Json(bodies.DATASET.body), bodies.DatasetInit,
               refusals=(404, 502, 504))
         for noun in ("dataset", "datasets")
     ),
