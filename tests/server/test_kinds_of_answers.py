@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from benchwright.core import NotFoundError
 from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json, Listed, encoded
 from benchwright.server._app import build_app
-from benchwright.server._bodies import Form
+from benchwright.server._bodies import RecordForm
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
 from benchwright.server._keys import Access, Keys
 from benchwright.server._routes import Route
@@ -47,7 +47,7 @@ class Record(Struct):
     output: bytes | None = None
 
 
-FORM = Form("RecordBody", "A record.", Record, "key=step_key output created_at")
+FORM = RecordForm("RecordBody", "A record.", Record, "key=step_key output created_at")
 
 
 async def records(state: Any, call: Any) -> Page[Record]:
@@ -91,8 +91,8 @@ GONE = b'{"error":{"code":"not_found","message":"the run is gone","hint":null,"r
     [
         ("/json", "application/json", DATA_POLICY, b'{"n":1}'),
         ("/list", "application/json", DATA_POLICY,
-         b'{"records":[{"step_key":"a","output":"[1]","created_at":"1970-01-01T00:00:00.000Z"},'
-         b'{"step_key":"b","output":null,"created_at":"1970-01-01T00:00:00.500Z"}],"next":2}'),
+         b'{"records":[{"step_key":"a","output":"[1]","created_at":"1970-01-01T00:00:00.000000Z"},'
+         b'{"step_key":"b","output":null,"created_at":"1970-01-01T00:00:00.500000Z"}],"next":2}'),
         ("/document", "application/json", DATA_POLICY, rb'{"n":1,"half":"\ud800"}'),
         ("/bytes", "image/png", DATA_POLICY, b"\x89PNG"),
         ("/page", "text/html", PAGE_POLICY, b"<!doctype html>"),

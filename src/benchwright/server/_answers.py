@@ -11,7 +11,7 @@ from msgspec import Struct, defstruct
 from starlette.responses import Response, StreamingResponse
 
 from benchwright.core import JsonObject, as_json, exact_json
-from benchwright.server._bodies import Form
+from benchwright.server._bodies import RecordForm
 from benchwright.server._guard import PAGE_POLICY, refusal_of
 from benchwright.store import Page
 
@@ -67,7 +67,7 @@ class Listed(AnswerKind, frozen=True):
     """One sentence."""
     noun: str
     """The field with the entries."""
-    form: Form | None = None
+    form: RecordForm | None = None
     """The form of the records; None: they are objects."""
 
     @property

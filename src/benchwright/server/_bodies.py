@@ -365,7 +365,7 @@ class ErrorBody(Struct, frozen=True):
     error: ErrorDetail
 
 
-class Form:
+class RecordForm:
     """A record in JSON: its fields, some under other names, with times in RFC 3339 and bytes as text. Every field is there, null or not.
 
     Args:
@@ -403,26 +403,26 @@ def _in_json(field: str, kind: Any) -> tuple[Any, Callable[[Any], object] | None
     return shown if kept is kind else shown | None, change
 
 
-STEP = Form(
+STEP = RecordForm(
     "StepBody",
     "A step.",
     WorkflowStep,
     "id run_id key=step_key generation attempt input_hash input status output error started_at finished_at",
 )
-EVENT = Form("EventBody", "An event.", Event, "id step_id kind=type message data created_at")
-METRIC = Form(
+EVENT = RecordForm("EventBody", "An event.", Event, "id step_id kind=type message data created_at")
+METRIC = RecordForm(
     "MetricBody",
     "A metric point.",
     MetricPoint,
     "id name=metric_name value=metric_value unit step_id tags created_at",
 )
-DECISION = Form(
+DECISION = RecordForm(
     "Decision",
     "Whether to execute a step.",
     BeginDecision,
     "kind=decision step_id attempt generation output failures",
 )
-DATASET = Form(
+DATASET = RecordForm(
     "DatasetBody",
     "A dataset, resolved.",
     HubInfo,
