@@ -9,6 +9,8 @@ import pytest
 from tests.scorers.growth import assert_linear
 
 from benchwright.scorers import ScorerInput, boolean_yesno_strict, extract_choice, qa_answers
+from benchwright.scorers._conditions import depends
+from benchwright.scorers._replies import Span
 
 DEPENDS = {
     "en": (
@@ -230,3 +232,13 @@ def test_a_number_in_another_unit_is_converted_or_not_read(
 def test_hostile_texts_with_conditions_are_read_in_linear_time(unit: str) -> None:
     for read in (letter, verdict, asked, number):
         assert_linear(read, unit)
+
+
+@pytest.mark.parametrize(
+    ("word", "ties"),
+    [("disease", False), ("Hawaiian course", False), ("goals", False), ("if", True), ("km if", True)],
+)
+def test_a_word_that_ends_like_a_condition_is_none(word: str, ties: bool) -> None:
+    text = f"5 {word} 6 {word} 7"
+    values = [Span(at, at + 1, text[at]) for at in (0, len(word) + 3, len(text) - 1)]
+    assert depends(text, values, "5", 0) == ties

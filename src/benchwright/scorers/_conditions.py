@@ -106,7 +106,7 @@ def _sentence_end(text: str, at: int) -> int:
 def _after() -> Pattern[str]:
     """After a value, and perhaps its unit or its text: what ties it to a case."""
     return compile_pattern(
-        rf"[)\]\"'*]{{0,4}}(?:\s[^\W\d_]+){{0,2}}?(?:\s?\([^()\n]{{1,60}}\))?[*]{{0,2}}\s?[,–—]?\s?\(?(?:"
+        rf"[)\]\"'*]{{0,4}}(?:\s[^\W\d_]+){{0,2}}?(?:\s?\([^()\n]{{1,60}}\))?[*]{{0,2}}\s?[,–—]?\s?\(?(?<!\w)(?:"
         rf"(?P<else>{_any(_ELSE)})(?=\s?(?:[.;!)\n]|$))|(?P<unless>{_any(_UNLESS)})|(?:only\s|nur\s|seulement\s|solo\s|só\s|alleen\s)?(?P<if>{_CONDITION}))(?!\w)",
         IGNORECASE,
     )

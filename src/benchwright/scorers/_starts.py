@@ -8,12 +8,14 @@ ignored. One pass over the words of the text, which takes 15, finds where each o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, reduce
+from operator import or_
 from re import _constants as ops, _parser as parser  # type: ignore[attr-defined]  # no other way to read a pattern
 from typing import Any, NamedTuple, TypeAlias
 
 from benchwright.core import FAST_PATHS
+from benchwright.scorers._triggers import KnownPatterns, Told
 
 _Tree: TypeAlias = list[tuple[Any, Any]]
 _STOP = (None, None)
@@ -28,8 +30,6 @@ _WORD_ENDS = ((ops.AT, ops.AT_BOUNDARY), (ops.IN, [(ops.CATEGORY, ops.CATEGORY_S
 _IRREGULAR = frozenset("ıſİµͅΐΰϐϵϑϰϖϱςϕẛﬅﬆ\u212a\u1c80\u1c81\u1c82\u1c83\u1c84\u1c85\u1c86\u1c87\u1c88")
 """Letters that equal others where case is ignored, though they are not their capital letters."""
 _BLANKS = {code: " " for code in range(128) if not chr(code).isalnum()}
-_KEPT = 20_000
-"""Words that are remembered; most texts are made of a few thousand."""
 
 
 class Starts(NamedTuple):
@@ -60,78 +60,47 @@ class WordStarts(dict[str, Sequence[int] | None]):
     [3, 5, 13]
     """
 
-    __slots__ = ("_lower",)
+    __slots__ = ("_all", "_bits", "_known", "_lower", "_words")
 
     def __init__(self, lower: str) -> None:
         self._lower: str | None = None
         if not FAST_PATHS or (not lower.isascii() and _IRREGULAR.intersection(lower)):
             return
         self._lower = lower
-        super().__init__(_INDEX.absent)
-        begun, begun_by = _INDEX.begun, _INDEX.begun_by
-        for at, word in words_at(lower):
-            known = begun.get(word)
-            for pattern in begun_by(word) if known is None else known:
-                self._add(pattern, at)
-        for part, patterns in _INDEX.parts.items():
-            if part in lower:
-                self._add_parts(part, patterns)
+        self._words = [*words_at(lower)]
+        table = _KNOWN.table()
+        self._known = table.count
+        self._bits = [table[word] for _, word in self._words]
+        self._all = reduce(or_, self._bits, 0)
 
     def __missing__(self, pattern: str) -> Sequence[int] | None:
-        starts = starts_of(pattern) if self._lower is not None else None
-        if self._lower is None or starts is None:
-            self[pattern] = None
+        places = self[pattern] = None if self._lower is None else self._places(pattern, self._lower)
+        return places
+
+    def _places(self, pattern: str, lower: str) -> Sequence[int] | None:
+        known = _known_pattern(pattern)
+        if known is None:
             return None
-        _INDEX.add(pattern, starts)
-        self[pattern] = [at for at, word in words_at(self._lower) if starts.at(word)]
+        starts, number = known
+        places: list[int] = []
+        if number >= self._known:
+            places = [at for at, word in self._words if starts.at(word)]
+        elif self._all >> number & 1:
+            places = [at for (at, _), bits in zip(self._words, self._bits, strict=True) if bits >> number & 1]
         for part in starts.anywhere:
-            self._add_parts(part, (pattern,))
-        return self[pattern]
-
-    def _add(self, pattern: str, at: int) -> None:
-        places = self[pattern]
-        if isinstance(places, list):
-            places.append(at)
-        else:
-            self[pattern] = [at]
-
-    def _add_parts(self, part: str, patterns: Iterable[str]) -> None:
-        """Add the places of a part of words."""
-        assert self._lower is not None
-        found = [one.start() for one in re.finditer(re.escape(part), self._lower)]
-        for pattern in patterns:
-            self[pattern] = sorted({*(self[pattern] or ()), *found})
+            if part in lower:
+                places = sorted({*places, *(one.start() for one in re.finditer(re.escape(part), lower))})
+        return places
 
 
-class _Begun:
-    """The patterns that were asked about, by the words that begin them."""
-
-    def __init__(self) -> None:
-        self.absent: dict[str, Sequence[int]] = {}
-        """All of them → no place."""
-        self.begun: dict[str, tuple[str, ...]] = {}
-        """Word → those that can begin with it."""
-        self.parts: dict[str, list[str]] = {}
-        """Part of words → those that can begin with it."""
-        self._starts: dict[str, Starts] = {}
-
-    def add(self, pattern: str, starts: Starts) -> None:
-        if pattern in self._starts:
-            return
-        self._starts[pattern] = starts
-        self.absent[pattern] = ()
-        self.begun.clear()
-        for part in starts.anywhere:
-            self.parts.setdefault(part, []).append(pattern)
-
-    def begun_by(self, word: str) -> tuple[str, ...]:
-        if len(self.begun) >= _KEPT:
-            self.begun.clear()
-        begun = self.begun[word] = tuple(one for one, starts in self._starts.items() if starts.at(word))
-        return begun
+_KNOWN = KnownPatterns()
 
 
-_INDEX = _Begun()
+@cache
+def _known_pattern(pattern: str) -> tuple[Starts, int] | None:
+    """How a pattern can begin, and its number; None: with anything."""
+    starts = starts_of(pattern)
+    return None if starts is None else (starts, _KNOWN.add(Told(whole=starts.words, begins=starts.prefixes)))
 
 
 def words_at(lower: str) -> Iterator[tuple[int, str]]:

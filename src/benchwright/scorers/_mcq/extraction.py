@@ -15,8 +15,8 @@ from msgspec import Struct
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import Span
 
-WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-"""One character of a word, except in scripts that write no spaces between words."""
+WORD = r"(?-i:[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])"
+"""One character of a word, except in scripts that write no spaces between words. Without regard to case, it takes 13 ms to compile."""
 
 OPENERS = r"[\s({\[<]{0,4}"
 CLOSERS = r"[)\]}>]{0,3}"
