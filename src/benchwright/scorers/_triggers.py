@@ -294,7 +294,7 @@ class WordBits(dict[str, int]):
     __slots__ = ("_begins", "_parts", "_whole", "count")
 
     def __init__(self, before: WordBits | None = None, more: Sequence[Told] = ()) -> None:
-        self.count = before.count if before else 0
+        self.count: int = before.count if before else 0
         """Patterns."""
         self._whole: dict[str, int] = {**before._whole} if before else {}
         self._begins: dict[str, int] = {**before._begins} if before else {}
