@@ -90,8 +90,8 @@ def _cpu(
     return done.stdout, cpu, began
 
 
-def probe(port: int, requests: int, in_flight: int, rate: int) -> Client:
-    numbers = map(str, (port, requests, in_flight, rate))
+def probe(port: int, requests: int, in_flight: int, rate: int, *, stream: bool = True) -> Client:
+    numbers = map(str, (port, requests, in_flight, rate, int(stream)))
     output, cpu, began = _cpu([sys.executable, "-m", "benchmarks.load_probe", *numbers])
     found = json.loads(output)
     truth = truth_of(port)

@@ -1,6 +1,6 @@
-"""A bare asyncio client, the least that can time a stream: `python -m benchmarks.load_probe PORT REQUESTS IN_FLIGHT [RATE]`.
+"""A bare asyncio client, the least that can time a stream: `python -m benchmarks.load_probe PORT REQUESTS IN_FLIGHT [RATE [STREAM]]`.
 
-Without a rate it keeps so many streams in flight. With one it sends whole requests at so many per second, each on an idle connection
+Without a rate it keeps so many requests in flight, streams unless STREAM is 0. With one it sends whole requests at so many per second, each on an idle connection
 or a new one. Prints JSON: times to the first token, or to the reply, by number; CPU seconds and wall seconds of the sending.
 """
 
@@ -43,6 +43,14 @@ async def _worker(port: int, numbers: list[int], found: dict[int, float]) -> Non
     writer.close()
 
 
+async def _whole_worker(port: int, numbers: list[int], found: dict[int, float]) -> None:
+    idle: list[_Connection] = []
+    while numbers:
+        await _ask(port, numbers.pop(), idle, found)
+    for _, writer in idle:
+        writer.close()
+
+
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -67,16 +75,17 @@ async def _at_rate(port: int, requests: int, rate: float, found: dict[int, float
             sent.create_task(_ask(port, number, idle, found))
 
 
-async def _main(port: int, requests: int, in_flight: int, rate: int = 0) -> None:
+async def _main(port: int, requests: int, in_flight: int, rate: int = 0, stream: int = 1) -> None:
     found: dict[int, float] = {}
     numbers = list(range(requests - 1, -1, -1))
     wall, cpu = monotonic(), process_time()
     if rate:
         await _at_rate(port, requests, rate, found)
     else:
-        await asyncio.gather(*(_worker(port, numbers, found) for _ in range(in_flight)))
+        worker = _worker if stream else _whole_worker
+        await asyncio.gather(*(worker(port, numbers, found) for _ in range(in_flight)))
     print(json.dumps({"ttft": found, "cpu_s": process_time() - cpu, "wall_s": monotonic() - wall}))
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(*map(int, sys.argv[1:5])))
+    asyncio.run(_main(*map(int, sys.argv[1:6])))

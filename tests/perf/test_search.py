@@ -346,7 +346,8 @@ def _probe_on_paper(
     else:
         times = [at for at, _ in schedule(settings, number, level=level)]
         replies = server.serve(times, dice)
-        took = max(settings.seconds, *(at + (each or 0.0) for at, each in zip(times, replies, strict=True)))
+        ends = [at + (each or 0.0) for at, each in zip(times, replies, strict=True)]
+        took = max([settings.seconds, *ends])
     later = replies[round(FILLING * len(replies)) :]
     taken = sorted(each for each in later if each is not None)
     used = [None if each is None else each / server.limit for each in later]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,17 @@ import pytest
 
 from benchwright import run
 from benchwright.cli import main
+from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS
+from benchwright.perf import LoadSettings
 from benchwright.results import kind_of
+from benchwright.results._load_page import load_document
 from benchwright.results._run_page import run_page
+from benchwright.results._settings import _OPTIONS_OF_LOAD, load_origin
 from benchwright.store import Workspace, open_store
 from recording_server import recording
 
 CALL = "command line or call"
+LOAD_NAMES = {*SHARED_WITH_RUNS, *(option.name for option in LOAD_OPTIONS)}
 FILE = """
 [run]
 temperature = 0.2
@@ -182,3 +188,150 @@ def test_the_settings_of_a_server_come_from_its_table_its_profile_or_its_own_lis
         unnamed = started(capsys, "run", "sums.csv", "--model-url", url)
         assert unnamed == {"model_url": CALL, "model_id": "server"}
         assert found["stream"] == found["model_type"] == "profile vllm_api_general_chat"
+
+
+# -- load tests
+
+
+@pytest.fixture
+def server(here: Path) -> Iterator[None]:
+    with recording() as served, Path("benchwright.toml").open("a", encoding="utf-8") as file:
+        file.write(LOADS.format(url=served.url))
+        file.flush()
+        yield
+
+
+LOADS = """
+[perf]
+warmup = 1
+slo = "e2e=9s"
+
+[models.served]
+base_url = "{url}"
+model = "m"
+max_concurrency = 3
+top_p = 0.8
+retries = 4
+
+[models.paced]
+base_url = "{url}"
+model = "m"
+request_rate = 50
+"""
+OF_PERF = {"warmup": "benchwright.toml [perf]", "slo": "benchwright.toml [perf]"}
+
+
+def load_settings_on_page(here: Path, number: int) -> dict[str, tuple[str, str | None]]:
+    """The rows of the settings on the page of a load test: values and origins."""
+    with open_store(Workspace(here)) as store:
+        words: Any = load_document(store, store.run(number))["words"]
+    return {name: (value, origin) for name, value, origin in words["settings"]}
+
+
+@pytest.mark.usefixtures("server")
+def test_each_layer_is_named_for_what_it_sets_in_a_load_test(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "benchwright.toml [models.served]"
+    of_run = {"temperature": "benchwright.toml [run]", "limit": "benchwright.toml [benchmarks.mine]"}
+    of_model = dict.fromkeys(("model_url", "model_id", "top_p"), table)
+    closed = started(capsys, "perf", "mine", "--model", "served", "--requests", "4")
+    given = {"model": CALL, "requests": CALL}
+    assert closed == {**given, **of_run, **of_model, **OF_PERF, "concurrency": table}
+    page = load_settings_on_page(here, 1)
+    assert page["levels"] == ("3", table)
+    assert page["requests"] == ("4", CALL)
+    assert page["warmup"] == ("1", "benchwright.toml [perf]")
+    assert page["slo"] == ("e2e ≤ 9 s", "benchwright.toml [perf]")
+    assert page["address"][1] == table
+    assert page["seed"] == ("0", "default")
+    assert page["time to drain"] == ("30 s", "default")
+    opened = started(
+        capsys, "perf", "mine", "--model", "served", "--rate", "200", "--warmup", "0", "--requests", "4"
+    )
+    assert opened == {
+        **given,
+        **of_run,
+        **of_model,
+        **OF_PERF,
+        "rate": CALL,
+        "warmup": CALL,
+        "max_concurrency": table,
+    }
+    page = load_settings_on_page(here, 2)
+    assert (page["profile"], page["levels"]) == (("poisson", CALL), ("200", CALL))
+    assert page["max concurrency"] == ("3", table)
+
+
+@pytest.mark.usefixtures("server")
+def test_a_load_in_the_table_of_a_model_is_named_unless_another_one_is_given(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        started(capsys, "perf", "mine", "--model", "paced", "--requests", "2")["rate"]
+        == "benchwright.toml [models.paced]"
+    )
+    assert load_settings_on_page(here, 1)["levels"] == ("50", "benchwright.toml [models.paced]")
+    found = started(capsys, "perf", "mine", "--model", "paced", "--requests", "2", "--concurrency", "2")
+    assert "rate" not in found
+    assert load_settings_on_page(here, 2)["levels"] == ("2", CALL)
+    # A run has no such setting.
+    assert "rate" not in started(capsys, "run", "mine", "--model", "paced")
+
+
+@pytest.mark.usefixtures("server")
+def test_an_entry_of_a_suite_is_named_in_its_load_tests(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = {
+        "models": [{"name": "m", "type": "demo", "top_p": 0.7}],
+        "datasets": [{"path": "sums.csv", "limit": 2}],
+    }
+    Path("nightly.json").write_text(json.dumps(suite), encoding="utf-8")
+    found = started(capsys, "perf", "nightly.json", "--concurrency", "2")
+    entry = "nightly.json: models, entry 1 (m)"
+    assert found == {
+        **OF_PERF,
+        "concurrency": CALL,
+        "model": entry,
+        "top_p": entry,
+        "limit": "nightly.json: datasets, entry 1",
+        "temperature": "benchwright.toml [run]",
+    }
+
+
+def test_every_setting_of_a_load_has_a_place_on_its_page(here: Path) -> None:
+    """Deny by default: a field of the settings is that of an option, or of those that are named for it."""
+    derived = {"synthetic", "stream"}  # facts about generated prompts; a setting of request bodies
+    for field in LoadSettings.__struct_fields__:
+        options = _OPTIONS_OF_LOAD.get(field, (field,))
+        assert field in derived or all(name in LOAD_NAMES for name in options), field
+        for name in options:
+            assert load_origin({"origins": {name: CALL}}, field) == CALL
+        assert load_origin({"origins": {}}, field) == "default"
+        assert load_origin({}, field) is None
+
+
+@pytest.mark.parametrize("command", [("run",), ("perf", "--requests", "2")])
+def test_a_record_without_origins_says_so_in_every_kind(
+    here: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    assert started(capsys, *command, "sums.csv") is not None
+    with open_store(Workspace(here)) as store:
+        record = store.run(1)
+        store.update_run(
+            1, settings={name: value for name, value in record.settings.items() if name != "origins"}
+        )
+    assert main(["show", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["origins"] is None
+
+
+def test_origins_change_no_comparison_of_load_tests(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    started(capsys, "perf", "sums.csv", "--requests", "4", "--temperature", "0.2")
+    started(capsys, "perf", "sums.csv", "--requests", "4")
+    with open_store(Workspace(here)) as store:
+        assert store.run(1).settings["origins"] != store.run(2).settings["origins"]
+        for number in (1, 2):
+            assert "origins" not in (store.run(number).folder / "summary.json").read_text(encoding="utf-8")
+    main(["compare", "1", "2", "--json"])
+    assert '"origins' not in capsys.readouterr().out

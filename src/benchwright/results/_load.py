@@ -28,7 +28,7 @@ from benchwright.results._runs import (
     plain_view,
     progress_sentence,
 )
-from benchwright.results._settings import endpoint_of, table_of
+from benchwright.results._settings import endpoint_of, recorded_origins, table_of
 from benchwright.store import Event, RunRecord, Store
 
 _DEMO = "The demo model answered: these figures don't describe a real server"
@@ -42,6 +42,8 @@ class LoadView(Struct, frozen=True, kw_only=True):
     summary: LoadSummary
     """Its figures."""
     settings: LoadSettings
+    origins: JsonObject | None = None
+    """Where each setting comes from that has not its default, by the name of its flag; None: not recorded."""
     endpoint: JsonObject = {}
     """The model under test, without secrets."""
     manifest: JsonObject = {}
@@ -63,6 +65,7 @@ class LoadView(Struct, frozen=True, kw_only=True):
             run=seen,
             summary=summary,
             settings=settings_of(run),
+            origins=recorded_origins(run.settings),
             endpoint=endpoint_of(run),
             manifest=run.manifest,
             stopped_because=stopped_because or run.error or "",
@@ -134,12 +137,13 @@ class LoadView(Struct, frozen=True, kw_only=True):
         return [] if self.summary.search is None else probe_words(self.summary)
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, summary, notes, settings, stopped_because, endpoint, manifest, events}`."""
+        """`{run: as in a list, summary, notes, settings, origins, stopped_because, endpoint, manifest, events}`."""
         return details_json(
             self,
             self.summary.to_json(),
             notes=notes_json(self.notes),
             settings=self.settings.to_json(),
+            origins=self.origins,
             stopped_because=self.stopped_because,
         )
 

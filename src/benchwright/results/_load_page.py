@@ -11,6 +11,7 @@ from benchwright.results._figures import cost_lines, money
 from benchwright.results._load import LoadView, limit_text, none_within_limits
 from benchwright.results._load_charts import load_charts
 from benchwright.results._load_verdicts import server_rows
+from benchwright.results._settings import endpoint_origin, load_origin
 from benchwright.store import RunRecord, Store
 
 _SETTINGS = {"urls": "servers", "drain_s": "time to drain", "usual_tokens": "longest reply"}
@@ -32,7 +33,7 @@ def load_page(view: LoadView, requests: Requests) -> JsonObject:
             "probes": [*view.probes] or None,
             "cost": _cost(summary.cost),
             "stages": [_stage(stage) for stage in summary.stages],
-            "settings": [[name, text] for name, text in _settings(view)],
+            "settings": [[name, text, origin] for name, text, origin in _settings(view)],
         },
     }
 
@@ -92,16 +93,23 @@ def _cost(cost: Mapping[str, Any] | None) -> list[JsonValue]:
     ]
 
 
-def _settings(view: LoadView) -> list[tuple[str, str]]:
-    """Descriptions of the settings, without those that are off."""
-    rows = [("target", view.run.target), ("model", view.run.model_title)]
+def _settings(view: LoadView) -> list[tuple[str, str, str | None]]:
+    """Descriptions of the settings, without those that are off, and where each comes from."""
+    recorded: JsonObject = {"origins": view.origins}
+    model = endpoint_origin(recorded, "model_id")
+    rows: list[tuple[str, str, str | None]] = [
+        ("target", view.run.target, None),
+        ("model", view.run.model_title, model),
+    ]
     url = view.endpoint.get("url")
-    rows += [("address", str(url))] if url and not view.settings.urls else []
+    if url and not view.settings.urls:
+        rows.append(("address", str(url), endpoint_origin(recorded, "url")))
     for name, value in view.settings.to_json().items():
         if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
             continue
         title, unit = (name.removesuffix("_s"), " s") if name.endswith("_s") else (name, "")
-        rows.append((_SETTINGS.get(name, title.replace("_", " ")), f"{_setting(name, value)}{unit}"))
+        words = _SETTINGS.get(name, title.replace("_", " "))
+        rows.append((words, f"{_setting(name, value)}{unit}", load_origin(recorded, name)))
     return rows
 
 

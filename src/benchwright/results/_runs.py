@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, structs
 
+from benchwright.config import BY_NAME
 from benchwright.core import (
     JsonObject,
     JsonValue,
@@ -37,6 +38,7 @@ from benchwright.results._settings import (
     is_demo,
     output_dir_of,
     params_of,
+    recorded_origins,
     sent_settings,
     table_of,
 )
@@ -286,8 +288,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     @property
     def origins(self) -> JsonObject | None:
         """Where each setting comes from that has not its default, by the name of its flag; None: not recorded."""
-        found = self.settings.get("origins")
-        return found if isinstance(found, dict) else None
+        return recorded_origins(self.settings, BY_NAME)
 
     @property
     def eval_type(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from benchwright.config import BODY_SETTINGS, KEY_OF, RUN_SETTINGS
@@ -155,6 +156,37 @@ def _origin(settings: JsonObject, options: tuple[str, ...], usual: str) -> str |
     if not isinstance(recorded, dict):
         return None
     return next((str(recorded[name]) for name in options if name in recorded), usual)
+
+
+_OPTIONS_OF_LOAD: dict[str, tuple[str, ...]] = {
+    "profile": ("profile", "trace_field", "trace_unit", "trace_speed", "trace_start", "trace_end", "burstiness", "rate"),
+    "levels": ("trace_speed", "rate", "concurrency"),  # a load has one of them
+    "ramp_start": ("rate",),
+    "ramp_end": ("rate",),
+    "prompt_lengths": ("tokenizer", "synthetic"),
+    "exact_output": ("exact_output", "synthetic"),
+    "requests": ("requests", "conversations"),
+    "seed": ("schedule_seed",),
+    "urls": ("more_urls",),
+    "search": ("find_max_load",),
+    "request_timeout_s": ("request_timeout",),
+    "usual_tokens": ("max_tokens",),
+    "drain_s": ("drain",),
+}  # fmt: skip
+"""The options that decide a field of `LoadSettings` with another name, the first that is given."""
+
+
+def load_origin(settings: JsonObject, field: str) -> str | None:
+    """Where a field of the settings of a load test comes from; None: not recorded."""
+    return _origin(settings, _OPTIONS_OF_LOAD.get(field, (field,)), "default")
+
+
+def recorded_origins(settings: JsonObject, names: Collection[str] | None = None) -> JsonObject | None:
+    """Where each recorded setting comes from that has not its default, if it is one of `names`; None: not recorded."""
+    found = settings.get("origins")
+    if not isinstance(found, dict):
+        return None
+    return {name: place for name, place in found.items() if names is None or name in names}
 
 
 def recorded_params(params: JsonObject) -> JsonObject:

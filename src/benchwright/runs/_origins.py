@@ -7,7 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.config import PROFILES, ConfigFile, ModelConfig, RunOptions
+from benchwright.config import (
+    PROFILES,
+    SHARED_WITH_RUNS,
+    ConfigFile,
+    LoadOptions,
+    ModelConfig,
+    RunOptions,
+)
 from benchwright.engine import RunSettings
 from benchwright.runs._targets import Target
 
@@ -37,7 +44,7 @@ def brought_by(target: Target, config: ConfigFile | None, options: RunOptions) -
     return {name: place(name, value) for name, value in target.defaults.items()}
 
 
-def given_in(options: RunOptions) -> dict[str, str]:
+def given_in(options: RunOptions | LoadOptions) -> dict[str, str]:
     """The places of the options of a command or a call."""
     return dict.fromkeys(options.given(), COMMAND)
 
@@ -70,6 +77,24 @@ def with_origins(
     return replace(settings, origins=found)
 
 
+def with_load(settings: RunSettings, load: LoadOptions, config: ConfigFile | None) -> RunSettings:
+    """The settings with the places of the load that a command or a call, or `[perf]`, describes."""
+    known = settings.origins or {}
+    if config is not None:
+        known = {**known, **dict.fromkeys(load.over(config.perf).given(), f"{config.path.name} [perf]")}
+    return replace(settings, origins={**known, **given_in(load)})
+
+
+def of_load(settings: RunSettings, load: LoadOptions, *, open_loop: bool) -> RunSettings:
+    """The settings with the places of what a load test has, once its load is known. In a closed loop, the parallelism of runs is the default
+    concurrency."""
+    known = settings.origins or {}
+    if not open_loop and load.concurrency is None and "parallelism" in known:
+        known = {**known, "concurrency": known["parallelism"]}
+    names = {*SHARED_WITH_RUNS, *load.given(), *(() if open_loop else ("concurrency",))}
+    return replace(settings, origins={name: place for name, place in known.items() if name in names})
+
+
 def given_later(settings: RunSettings, names: Iterable[str]) -> RunSettings:
     """The settings of a recorded run after a command has given some of them anew."""
     known = settings.origins
@@ -96,5 +121,8 @@ def _set_in(table: ModelConfig | None) -> Iterator[str]:
     usual = ModelConfig(name=table.name, type="demo" if table.type == "demo" else None)
     yield from (option for name, option in _IN_TABLE.items() if getattr(table, name) != getattr(usual, name))
     yield from table.generation
+    yield from table.load
+    if table.max_concurrency is not None:
+        yield "max_concurrency"
     yield from (name for name in table.demo if name == "max_retries")
     yield from ("model_url", "api_key_name") if table.provider is not None else ()

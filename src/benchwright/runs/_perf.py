@@ -12,10 +12,11 @@ from benchwright.endpoints import ModelSettings
 from benchwright.engine import ChosenModel, Prepared
 from benchwright.perf import LoadWatcher, RequestPlan, check_files, check_schedule
 from benchwright.runs._jobs import Job, perform_jobs, reporting
-from benchwright.runs._load_options import for_model, load_settings
+from benchwright.runs._load_options import for_model, load_settings, profile_of
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring
 from benchwright.runs._load_work import LoadResult, LoadWork, wanted
+from benchwright.runs._origins import brought_by, given_in, of_load, with_load, with_origins
 from benchwright.runs._run import Plan, Queue, plan_of, queueing, refuse_taken
 from benchwright.runs._targets import Target
 from benchwright.store import Store
@@ -31,7 +32,6 @@ def plan_loads(
 ) -> list[Plan]:
     """The load tests of targets, one after the other. `ask_server` as for `ChosenModel.of`."""
     several = len(targets) > 1
-    load = load.over({} if config is None else config.perf)
     return [
         plan_load(each, options, load, config, several=several, ask_server=ask_server) for each in targets
     ]
@@ -47,12 +47,16 @@ def plan_load(
     ask_server: bool = True,
 ) -> Plan:
     """The options for one target. By default, replies are streamed and not scored."""
+    given, load = load, load.over({} if config is None else config.perf)
     effective = load_run_options(options.over(target.defaults), load)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = ChosenModel.of(effective, config, ask_server=ask_server)
+    plan = plan_of(target, effective, model)
+    layers = (target.origins or given_in(options), brought_by(target, config, options))
     return replace(
-        plan_of(target, effective, model),
+        plan,
+        settings=with_load(with_origins(plan.settings, effective, layers, config), given, config),
         load=load,
         route_given=effective.model_type is not None,
         length_given=effective.max_tokens is not None,
@@ -91,6 +95,7 @@ def build_load(plan: Plan) -> LoadWork:
     assert plan.load is not None  # a load test has both
     assert plan.model is not None
     options, settings = for_model(plan.load, plan.settings, plan.model)
+    settings = of_load(settings, options, open_loop=profile_of(options).open_loop)
     if not plan.route_given:
         settings = on_chat_route(plan.spec, settings)
     rows = rows_for_load(plan.spec, options, settings)

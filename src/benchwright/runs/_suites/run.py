@@ -338,7 +338,8 @@ def plan_pair_loads(
     ask_server: bool = True,
 ) -> list[Plan]:
     """The load tests of every model with every dataset. `ask_server` as for `ChosenModel.of`."""
-    from benchwright.runs._perf import load_run_options  # not for suites that only evaluate
+    from benchwright.runs._origins import with_load  # neither is for suites that only evaluate
+    from benchwright.runs._perf import load_run_options
 
     pairs = planned_suite(
         suite,
@@ -355,6 +356,7 @@ def plan_pair_loads(
     return [
         replace(
             pair.planned,
+            settings=with_load(pair.planned.settings, load, config),
             load=how,
             route_given=options.model_type is not None,
             length_given=pair.planned.settings.generation.settings.get("max_tokens") != usual,

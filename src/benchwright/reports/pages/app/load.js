@@ -3,10 +3,11 @@
 import { at, figure, h, notes, section, table, verdicts } from "./dom.js";
 import { count, fixed, general, percent, plural, score, short, shown } from "./figures.js";
 import { distributions, overTime, requests, sweep } from "./load_charts.js";
+import { origins, settingsTable } from "./settings.js";
 
 /** @typedef {Record<string, any>} Stage as in `summary.stages` */
 /** @typedef {{ key: string, name: string, title: string, unit: string, unit_title: string, definition: string, per_request: boolean }} Metric */
-/** @typedef {{ run: any, summary: any, settings: any, notes: import("./dom.js").Note[], metrics: Record<string, Metric>, charts: any, words: any }} LoadPage
+/** @typedef {{ run: any, summary: any, settings: any, origins: Record<string, string> | null, notes: import("./dom.js").Note[], metrics: Record<string, Metric>, charts: any, words: any }} LoadPage
  *  the JSON of `show --json`, with the definitions of figures, the numbers of charts, and sentences about both */
 
 const MARKS = { ok: "✓", warn: "!", bad: "✗" };
@@ -212,6 +213,6 @@ export function load(page) {
     ...section("Over time", charts(overTime(page))),
     ...section("Requests", charts(requests(page), "charts one")),
     ...section("All figures", ...summary.stages.map((stage, number) => details(page, stage, number))),
-    ...section("Settings", table("Settings", [], words.settings, { texts: [1] })),
+    ...section("Settings", settingsTable("Settings", words.settings), origins(page.origins !== null)),
   ];
 }

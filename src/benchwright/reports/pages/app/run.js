@@ -4,13 +4,14 @@ import { distributions } from "./distributions.js";
 import { at, figure, h, notes, say, scrolls, section, svg, unseen } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
+import { origins, settingsTable } from "./settings.js";
 
 /** @typedef {{ name: string, path: string[], value: number, text: string, interval: string, low: number | null, high: number | null, share: boolean,
  *  n: string, wrong: string, lower_is_better: boolean }} Metric */
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
 /** @typedef {{ about: string, notes: import("./dom.js").Note[], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
- *  settings: [string, [string, string, string | null][]][], origins: boolean, command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
+ *  settings: [string, import("./settings.js").Settings][], origins: boolean, command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
 /** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
@@ -183,13 +184,6 @@ function samples(data) {
   return [h("div", { class: "tools" }, ...buttons.map(([, button]) => button), search), cards, words, h("div", { class: "tools" }, more)];
 }
 
-/** @param {RunPage["settings"][number]} group its rows have a setting, its value, and where it comes from */
-function settings([heading, rows]) {
-  const head = rows.some(([,, origin]) => origin) ? h("thead", {}, h("tr", {}, ...["setting", "value", "set by"].map((words) => h("th", {}, words)))) : null;
-  const table = h("table", { class: "settings" }, head, h("tbody", {}, ...rows.map(([key, value, origin]) => h("tr", {}, h("td", {}, key), h("td", {}, value), origin ? h("td", { class: origin === "default" ? "dim" : null }, origin) : null))));
-  return h("details", {}, h("summary", {}, heading), h("div", scrolls(heading), table));
-}
-
 /** @param {string[]} files */
 const files = (files) => h("div", { class: "card" }, h("ul", { class: "files" }, ...files.map((file) => h("li", {}, h("code", {}, file)))));
 
@@ -210,8 +204,7 @@ export function run(page, { samples: listed = samples(page), slices = [], later 
     ...section("Samples", ...listed),
     ...(later !== null ? [later] : page.distributions ? distributions(page.distributions, null) : []),
     ...section("What was sent", page.request ? h("details", {}, h("summary", {}, "The first request, whole"), h("pre", scrolls("Request"), indented(page.request))) : null),
-    ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings),
-      page.origins ? null : h("p", { class: "dim" }, "Where these settings come from was not recorded.")),
+    ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(([heading, rows]) => h("details", {}, h("summary", {}, heading), settingsTable(heading, rows))), origins(page.origins)),
     ...section("Files", page.files?.length ? files(page.files) : null),
   ];
 }
