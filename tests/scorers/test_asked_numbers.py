@@ -219,3 +219,76 @@ def test_what_a_reply_takes_back_is_not_its_answer(noun: str) -> None:
             f"Vega has 2 {noun}.\n\n{check} I count three. So I was wrong at first: the correct count is 3."
         )
         assert read(reply, f"How many {noun} does Vega have?") in ("3", None), reply
+
+
+OTHERS = {
+    "what checks the number": (
+        "The number is {r}. Let's see if it works: {r} × {a} = {p}.", "n = {r}. Plugging it in: {a} · {r} = {p} ✔", "We get n = {r}. Sum check: {q} + {a} = {p}.",
+        "It is {r}. Indeed, {r} × {a} = {p}.",
+    ),
+    "a rate after a total": (
+        "{a} × {b} = {r}. That's {c} per person.", "The total is {a} × {b} = {r}. On average, one takes {c} each.", "There are {r}, which comes to {b} per room.",
+        "They have {a} × {b} = {r}. Per hour that is {b}.",
+    ),
+    "somebody else's": ("I get {r}. My colleague's method yields {c}, though.", "There are {r}. Another count gives {c}."),
+    "what is not of the kind": (
+        "There are {r} chapters with {c} pages in total.", "It has {r} chapters on {c} pages.", "She can read {r} chapters and has ${c} left.",
+        "It has {r} chapters and {c} pages are left over.", "It has {r} chapters, for which {c} weeks are needed.", "On day 1 she reads {a} chapters, on day 2 {b} chapters.",
+        "See room {c}.", "It starts at 3 pm.", "She finished 3rd out of {c}.", "Over {c} are known.",
+    ),
+    "more that is told": (
+        "{a} × {b} is {c}, and with the others there are {r}.", "The first has {c} and is old, and the second has {d}.",
+        "f({a}, {b}) = {c} and g({a}, {b}) = {d}.", "It was {c} in 2019 and {d} in 2020.", "2x = {c}", "The result is {r}.4567…",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_not_sure_is_not_read(name: str) -> None:
+    for shape, a in product(OTHERS[name], (7, 12, 35)):
+        values = {"a": a, "b": 9, "r": a * 9 + 1, "c": a * 31 + 3, "d": a * 17 + 4, "p": 640, "q": 99}
+        question = f"There are {a} in each of 9 and 640 in all. How many chapters are there?"
+        assert read(shape.format(**values), question) in (str(values["r"]), None), shape.format(**values)
+
+
+@pytest.mark.parametrize(
+    ("reply", "question", "number"),
+    [
+        (
+            "Sales fell from 200 to 150, a drop of 50 units, or 25%.",
+            "By what percentage did sales fall?",
+            "25%",
+        ),
+        (
+            "The company has 1,200 employees in 15 countries.",
+            "In how many countries does it have employees?",
+            "15",
+        ),
+        (
+            "She drove 105 miles in 2 hours, an average of 52.5 mph.",
+            "How many miles did she drive in all?",
+            "105",
+        ),
+        ("Nearly 2,000 people came, 1,985 to be exact.", "How many people came?", "1985"),
+        ("She will be 30 in 2031.", "In which year will she be 30?", "2031"),
+        ("$1,299.00 – $200.00 = $1,099.00", "What does it cost?", "1099"),
+        ("It costs 99¢.", "How many dollars does it cost?", "0.99"),
+    ],
+)
+def test_the_number_of_the_kind_that_is_asked_for(reply: str, question: str, number: str) -> None:
+    assert read(reply, question) == number
+
+
+@pytest.mark.parametrize(
+    ("reply", "question", "other"),
+    [
+        ("The Nile is 250 km longer than the Amazon, which measures 6,400 km.", "How much longer is the Nile, in km?", "6400"),
+        ("43 divided by 6 is 7 with a remainder of 1.", "What is the remainder of 43 divided by 6?", "7"),
+        ("Sorted: 3, 5, 8, 9, 14. The middle one is 8 and the mean is 7.8.", "What is the median of 3, 5, 8, 9, 14?", "7.8"),
+        ("The company lost $3 million.", "What is its profit?", "3000000"),
+        ("The result is 2.6457…, which rounded to two decimals gives 2.65.", "What is √7?", "2.6457"),
+        ("Water boils at 100 °C at sea level; in Denver it boils at 95 °C.", "What is it at sea level in °C?", "95"),
+    ],
+)  # fmt: skip
+def test_the_number_of_another_thing_is_not_read(reply: str, question: str, other: str) -> None:
+    assert read(reply, question) != other

@@ -135,6 +135,10 @@ def test_the_target_decides_only_where_that_is_sound(
     [
         *((f"numbers_{letter}", 0.92) for letter in "abcdefghijklmnopqrstuvw"),
         *((f"numbers_hard_{letter}", 0.8) for letter in "abc"),
+        (
+            "numbers_hard_d",
+            0.7,
+        ),  # replies of which each is asked about twice: what they do not answer is unparsed
     ],
 )
 def test_replies_are_read_as_a_careful_reader_reads_them(name: str, share: float) -> None:

@@ -32,7 +32,7 @@ _DIGITS = (
 )
 _NEAREST = r"(?<!\w)(?:nearest|closest)\s[$€£]?$"
 _GUESS = r"(?<!\w)(?:(?:could|might|may|can)\s(?:also\s)?be|maybe|perhaps|possibly|vielleicht|peut-être|quizás|может\sбыть)\s(?:it's\s)?[$€£]?$"
-_COMPARED = (
+COMPARED = (
     r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
     r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
 )
@@ -44,6 +44,8 @@ _THAN_ONE = r"(?<!\w)(?:(?:greater|smaller|larger|bigger|higher|lower|less|more|
 """Before a number that something is compared with: `greater than the mean of 5`."""
 _WOULD_BE = r"(?:\s[^\W\d_]+)?\swould\s(?:be\s(?:double|wrong|too|incorrect|over|counting|a\smistake|an?\s(?:over|under)\w+)|mean\s|count\s|ignore\s|double)"
 """After a number that would be wrong."""
+_CLOCK = r"\s?(?:[ap]\.?m(?:\.|(?!\w))|o'clock|uhr(?!\w))"
+"""After the time of a day."""
 _LABEL = r"\s?[.)]\s+\S"
 
 _YEAR = r"(?<!\w)(?:in|since|by|until|before|after|hasta|jusqu'en|bis|tot|até|fino\sal|as\sof|of|from|year|im|jahr|seit|stand|en|depuis|desde|año|em|nel|в|с|на)\s\(?$"
@@ -83,7 +85,7 @@ class Asides:
             return True
         if text.startswith("24/7", start):
             return True
-        if before.endswith(_SPREAD):
+        if before.endswith(_SPREAD) or (may[_CLOCK] and caseless(_CLOCK).match(text, end)):
             return True
         if may[_WOULD_BE] and caseless(_WOULD_BE).match(text, end):
             return True
@@ -93,7 +95,7 @@ class Asides:
             return True
         follows = text[end : end + 1]
         in_words = follows not in ".,;:)"  # words may follow, after a blank or not
-        if (in_words and may[_COMPARED] and caseless(_COMPARED).match(text, end)) or (
+        if (in_words and may[COMPARED] and caseless(COMPARED).match(text, end)) or (
             follows == "?" and is_guess(text, one)
         ):
             return True

@@ -7,16 +7,15 @@ from fractions import Fraction
 
 from benchwright.core import Row
 from benchwright.scorers._conditions import depends, may_depend
-from benchwright.scorers._mcq.view import lower_alike
+from benchwright.scorers._mcq.view import lower_alike, without_reasoning
 from benchwright.scorers._quantity.asides import is_example
 from benchwright.scorers._quantity.expressions import Number
-from benchwright.scorers._quantity.labels import is_doubtful, labelled_as
+from benchwright.scorers._quantity.labels import is_doubtful, is_of_another_kind, labelled_as
 from benchwright.scorers._quantity.numerals import Mark
-from benchwright.scorers._quantity.passage import Passage
+from benchwright.scorers._quantity.passage import Passage, passage_of
 from benchwright.scorers._quantity.patterns import caseless, compiled
-from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.reader import read_number
-from benchwright.scorers._quantity.results import ReadNumber
+from benchwright.scorers._quantity.results import BOLD, CONCLUSION, WEAK, ReadNumber
 from benchwright.scorers._quantity.units import NAMED_UNIT, Unit, asked_unit, unit_at, unit_of
 from benchwright.scorers._quantity.words import is_scale, spelled_pattern, spelled_value
 from benchwright.scorers._replies import Span
@@ -47,36 +46,41 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
     Fraction(180, 1)
     """
     question = (row or {}).get("question")
-    if not isinstance(question, str) or len(text) > _LONG:
+    if not isinstance(question, str):
         return read_number(text, mark)
-    asked, said = _asked_part(question), text.rstrip()
-    unit = asked_unit(asked.lower())
-    found = read_number(said if unit is None else said[: _without_conversions(said, unit)], mark)
-    doubted = False
+    said = "\n".join(text[start:end] for start, end in without_reasoning(text)[0]).rstrip()
+    if not said or len(said) > _LONG:
+        return read_number(text, mark)
+    asked = _asked_part(question)
+    small, unit = (asked or question).lower(), asked_unit(asked.lower())
+    end = len(said) if unit is None else _without_conversions(said, unit)
+    found = read_number(said[:end] if end < len(said) else text, mark)
     if found.number is not None and (parts := caseless(_BREAKDOWN).search(lower_alike(said))) is not None:
         found = _before_its_parts(said, mark, found, parts.start())
-    if found.number is not None and found.rule in ("last_number", "concluded", "opening"):
-        passage = Passage(plain(said), mark)
-        if is_doubtful(passage, found.number, question.lower(), (asked or question).lower()):
-            found, doubted = ReadNumber(None, "several"), caseless(_REVISED).search(said.lower()) is not None
-    if found.number is not None and _is_no_year(found, said.lower(), asked.lower()):
-        found = ReadNumber(None, "several")
-    if unit is not None and found.number is not None:
-        return _in_unit(said, mark, found, unit)
-    if found.number is None and found.rule in ("several", "not_found", "date"):
-        passage = Passage(plain(said), mark)
-        small = (asked or question).lower()
-        tied = _dated(passage, small, question)
-        if found.rule != "date" and tied is None:
-            number = _of_asked(said, asked)
-            if number is not None:
-                return read_number(number, mark)._replace(rule="concluded")
-            if not doubted:
-                tied = _tied(passage, mark, question, small, unit)
-            tied = tied or labelled_as(passage, small)
-        if tied is not None and not _depends(passage, tied):
-            return ReadNumber(tied, "concluded")
-    return found
+    doubted = False
+    if (number := found.number) is not None and found.rule in WEAK:
+        if is_of_another_kind(passage_of(said, mark), number, small, unit) or _is_no_year(
+            number, said.lower(), small
+        ):
+            found = ReadNumber(None, "several")
+        else:
+            known, bold = _values(passage_of(question, mark)), _is_bold(said, number)
+            doubted = is_doubtful(passage_of(said, mark), number, question.lower(), small, known, bold)
+            found = ReadNumber(None, "several") if doubted else found
+    if found.number is not None:
+        return found if unit is None else _in_unit(passage_of(said, mark), found, unit)
+    if found.rule not in ("several", "not_found", "date"):
+        return found
+    passage = passage_of(said, mark)
+    tied = _dated(passage, small, question)
+    if found.rule != "date" and tied is None:
+        told = _of_asked(said, asked)
+        if told is not None:
+            return read_number(told, mark)._replace(rule="concluded")
+        tied = (None if doubted else _tied(passage, mark, question, small, unit)) or labelled_as(
+            passage, small
+        )
+    return found if tied is None or _depends(passage, tied) else ReadNumber(tied, "concluded")
 
 
 def _before_its_parts(text: str, mark: Mark | None, found: ReadNumber, at: int) -> ReadNumber:
@@ -89,6 +93,20 @@ def _before_its_parts(text: str, mark: Mark | None, found: ReadNumber, at: int) 
         "opening",
     )
     return ReadNumber(None, "several") if concludes else before
+
+
+def _values(passage: Passage) -> frozenset[Fraction]:
+    """The numbers that a question gives, each by itself."""
+    spelled = (one.value.value for one in _numbers(passage))
+    return frozenset((*passage.numbers.operands(0, len(passage.text)), *spelled))
+
+
+def _is_bold(text: str, number: Number) -> bool:
+    """Whether a number is the only one in bold print."""
+    if "**" not in text:
+        return False
+    bold = [read_number(one).number for one in compiled(BOLD).findall(text) if any(map(str.isdecimal, one))]
+    return bool(bold) and all(one is None or one.value == number.value for one in bold)
 
 
 def _depends(passage: Passage, number: Number) -> bool:
@@ -140,10 +158,9 @@ def _is_same(value: Fraction | None, other: Fraction | None, other_unit: Unit | 
     return abs(other * other_unit.size - value * unit.size) * 20 <= value * unit.size
 
 
-def _in_unit(text: str, mark: Mark | None, found: ReadNumber, unit: Unit) -> ReadNumber:
+def _in_unit(passage: Passage, found: ReadNumber, unit: Unit) -> ReadNumber:
     """A number in the unit of the question: `3 hours` is 180 where minutes are asked, and nothing where that is not exact."""
     assert found.number is not None
-    passage = Passage(plain(text), mark)
     given = [
         unit_at(passage.small, one.start, one.end)
         for one in _numbers(passage)
@@ -183,7 +200,9 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
     share = caseless(_ASKS_SHARE).search(asked)
     if unit is None and noun is None and share is None:
         return None
-    known = {one.value.value for one in _numbers(Passage(plain(question), mark))}
+    if caseless(_ASKS_TWO).search(asked):
+        return None
+    known = _values(passage_of(question, mark))
     numbers = [
         one
         for one in _numbers(passage)
@@ -193,7 +212,12 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         return None
     last = passage.sentence_start(max(one.start for one in numbers))
     if unit is not None:
-        tied = [one for one in numbers if unit_at(passage.small, one.start, one.end) == unit]
+        tied = [
+            one
+            for one in numbers
+            if unit_at(passage.small, one.start, one.end) == unit
+            and not _is_of_another_year(passage, one, question)
+        ]
     elif share is not None:
         tied = [one for one in numbers if one.value.percent]
     else:
@@ -207,6 +231,9 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
             for one in numbers
             if after.match(passage.small, one.end) and not _is_beside(passage, one, question)
         ]
+        unread = (one for one in passage.usable(0, len(passage.text)) if one.reason == "several")
+        if any(after.match(passage.small, one.end) for one in unread):
+            return None  # `on day 2 20 pages`
         about = set(caseless(r"[^\W\d_]{4,}").findall(asked)) - {noun["noun"].split()[-1]}
         of_asked = {
             one.value for one in tied if any(word[:5] in _clause(passage, one.start) for word in about)
@@ -232,7 +259,8 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         for one in numbers
     ):
         return None  # `the old value of 5,568 years, but the accepted figure is 5,730`
-    if len(closing) == 1 and (unit is not None or len({one.value for one in tied}) == 1):
+    concluded = unit is not None and passage.search(CONCLUSION, last, end)
+    if len(closing) == 1 and (concluded or len({one.value for one in tied}) == 1):
         return closing.pop()
     first = passage.sentence_end(0)
     opening = {one.value for one in tied}
@@ -248,8 +276,7 @@ _BREAKDOWN = (
 """Begins the parts or the explanation of what was said."""
 _TOTAL = r"(?<!\w)(?:total|altogether|in\sall|sum|so|thus|therefore|hence|finally|gesamt|summe|insgesamt|also|somit|donc|somme|suma|entonces|quindi|totale)(?!\w)"
 """In parts that come to a result."""
-_REVISED = r"(?<!\w)(?:i\swas\swrong|my\smistake|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|correction|correcting|let\sme\s(?:double-?\s?check|re-?check|recount|verify|redo)|wait|oops)(?!\w)"
-"""In replies that change what they said first."""
+_ASKS_TWO = r"(?<!\w)how\s(?:many|much).*\s(?:and|or)\s(?:how|what)(?!\w)"
 _ASKS_SHARE = r"(?<!\w)(?:what|which)\s(?:percent(?:age)?|per\scent)(?!\w)|wie\sviel\sprozent|quel\spourcentage|qué\sporcentaje|quale\spercentuale|que\spercentagem"
 _ASKS_YEAR = r"(?<!\w)(?:(?:which|what)\syear|(?:welchem|welches)\sjahr|quelle\sannée|qué\saño|(?:che|quale)\sanno|que\sano|welk\sjaar|каком\sгоду)(?!\w)"
 _YEAR = r"(?<![\d.,/:$€£#-])(?P<year>[12]\d{3})(?!\w|[.,:/]\d|\s?%)"
@@ -263,19 +290,16 @@ _PAST = {
 }  # fmt: skip
 
 
-def _is_no_year(found: ReadNumber, said: str, asked: str) -> bool:
+def _is_no_year(number: Number, said: str, asked: str) -> bool:
     """Whether a year was asked for, and what was found in passing cannot be it: `90,000 students`, `before 1912`."""
-    number = found.number
-    if (
-        number is None
-        or found.rule not in ("last_number", "concluded", "opening")
-        or not caseless(_ASKS_YEAR).search(asked)
-    ):
+    if not caseless(_ASKS_YEAR).search(asked):
         return False
     if number.percent or number.value.denominator > 1 or not -5_000 <= number.value <= 2_200:
         return True
-    written = str(number.value.numerator)
-    return written in said and compiled(_YEAR).fullmatch(written) is not None and written not in _years(said)
+    written, years = str(number.value.numerator), _years(said)
+    return written not in years and (
+        bool(years) or (written in said and compiled(_YEAR).fullmatch(written) is not None)
+    )
 
 
 def _years(text: str, start: int = 0, end: int | None = None) -> dict[str, int]:
@@ -320,9 +344,20 @@ def _is_beside(passage: Passage, one: Span[Number], question: str) -> bool:
     small = passage.small
     if small.count("(", start, one.start) > small.count(")", start, one.start):
         return True
+    return _is_of_another_year(passage, one, question)
+
+
+def _is_of_another_year(passage: Passage, one: Span[Number], question: str) -> bool:
+    """Whether a number stands with a year that is not asked about."""
+    small, year = passage.small, r"(?<!\d)[12]\d{3}(?!\d)"
+    start = passage.sentence_start(one.start)
     clause = max(small.rfind(mark, start, one.start) for mark in ",;:(")
-    years = caseless(r"(?<!\d)[12]\d{3}(?!\d)").findall(small, max(start, clause), one.start)
-    return any(year not in question for year in years)
+    years = caseless(year).findall(small, max(start, clause), one.start)
+    if caseless(year).search(question.lower()):
+        years += caseless(r"(?:\s(?!and\s)[^\W\d_]+){0,3}\sin\s([12]\d{3})(?!\d)").findall(
+            small[one.end : one.end + 40]
+        )[:1]
+    return any(one not in question for one in years)
 
 
 def _stem(noun: str) -> str:

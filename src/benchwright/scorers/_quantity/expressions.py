@@ -93,6 +93,7 @@ _LINKS = (
     ("formula", r"\s?[+÷±]\s?-?|\s(?:plus|minus|moins|menos|más|плюс|минус|divided\sby|mod)\s|\s?[-+×*/]\s?\(?-?|\)\s?\(?"),
     ("colon", r":"),
     ("several", r",?\s(?:or|oder|ou|o|u|или|nor)\s(?:even\s)?|\s(?:out\sof|of|von|sur|из|aus|of\sthe|von\sden|de\slos|de\slas|des|de)\s|\s?或者?\s?"),
+    ("in", r"\sin\s"),
     ("and", r"\s(?:and|und|et|y|и|e|&)\s"),
     ("listed", r"\s?[,;|]\s"),
     ("units", rf"\s?(?:{_UNIT})(?:(?<!\w{{4}})\.)?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
@@ -101,7 +102,7 @@ _LINKS = (
 _EQUALS = r"(?!.*[^\W\d]{4}=)[^\d=≈→\n.!?;]{0,24}[=≈→][^\d=≈→\n.!?;]{0,24}"  # `answer=5 confidence=0.8` is no equation
 _REASONS = {
     "power": "formula", "times": "formula", "slash": "formula", "dash": "range", "range": "range", "formula": "formula",
-    "colon": "time_or_ratio", "several": "several", "and": "several", "listed": "several", "units": "units",
+    "colon": "time_or_ratio", "several": "several", "in": "several", "and": "several", "listed": "several", "units": "units",
     "joined": "several",
 }  # fmt: skip
 _CURRENCY = r"(?:[$€£¥₽₹]|US\$|(?<![A-Za-z])(?:USD|EUR|CHF|GBP|Rs\.?|JPY))"
@@ -121,8 +122,8 @@ _DOZEN = r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)"
 _PART = {"hal": 2, "thi": 3, "qua": 4, "fou": 4, "fif": 5, "six": 6, "sev": 7, "eig": 8, "nin": 9, "ten": 10}
 _VARIABLE = rf"\s?[{UNKNOWN}]|\s?×\s?[^\W\d_]|\s\*\s[^\W\d_]|[xyzniθ](?![^\W_])|‰"
 _GOES_ON = r"(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
-_BOUND = r"(?:(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
-_BOUND_ENDS = ("than", "als", "de", "que", "<", ">", "≤", "≥")
+_BOUND = r"(?:(?:^|[.!?:]\s|(?<!\w)(?:is|are|has|have|had|well|just|takes|with|traffic)\s)(?:over|under|up\sto)|(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
+_BOUND_ENDS = ("over", "under", "to", "than", "als", "de", "que", "<", ">", "≤", "≥")
 """How the words and signs of `_BOUND` end."""
 _MONTH = (
     r"Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|Sept?(?:ember|\.)?|Oct(?:ober|\.)?"
@@ -187,6 +188,14 @@ class Expressions:
         known = (numeral(token.value) for token in self._tokens[at:after])
         return {self._one(one)[0] for one in known if one is not None}
 
+    def linked(self) -> set[Fraction]:
+        """The values of the written numbers that are parts of expressions, each by itself."""
+        return {
+            self._one(one)[0]
+            for at, token in enumerate(self._tokens)
+            if self._at(at)[2] - self._at(at)[1] > 1 and (one := numeral(token.value)) is not None
+        }
+
     def backwards(self) -> Iterator[Expression]:
         """All expressions, the last one first."""
         after = len(self._tokens)
@@ -237,8 +246,11 @@ class Expressions:
         found = _links().fullmatch(gap)
         if found is None:
             return None
-        if found.lastgroup == "listed" and is_year(self._tokens[at - 1].value):
-            return None
+        before, one = (is_year(token.value) for token in self._tokens[at - 1 : at + 1])
+        if (before and (found.lastgroup == "listed" or (found.lastgroup == "and" and not one))) or (
+            one and found.lastgroup == "in"
+        ):
+            return None  # `2.1 in 2019 and 1.9 in 2020`
         if found.lastgroup == "units" and not self._is_one_kind(gap, self._tokens[at].end):
             return None  # `in 3 hours 240 km`
         return found.lastgroup
@@ -274,6 +286,8 @@ class Expressions:
             return Expression(first.start, last.end, None, result, equals)
         value, other = result
         text = self._text
+        if value.denominator > 1 and text.startswith(("…", "..."), last.end):
+            return Expression(first.start, last.end, None, "notation", equals)  # `2.6457…`
         before = text[max(0, first.start - 14) : first.start]
         if before.rstrip().endswith(UNKNOWN):
             return Expression(first.start, last.end, None, "formula", equals)

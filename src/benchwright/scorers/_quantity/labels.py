@@ -6,14 +6,18 @@ else than what was asked for, where another number is called so, is not the answ
 
 from __future__ import annotations
 
-from itertools import pairwise
+import re
+from collections.abc import Set
+from fractions import Fraction
+from itertools import islice, pairwise
 from typing import NamedTuple
 
-from benchwright.scorers._quantity.asides import is_dated
-from benchwright.scorers._quantity.expressions import Number
+from benchwright.scorers._quantity.asides import COMPARED, is_dated, is_weak
+from benchwright.scorers._quantity.expressions import Expression, Number
 from benchwright.scorers._quantity.passage import Passage
 from benchwright.scorers._quantity.patterns import caseless
-from benchwright.scorers._quantity.results import same
+from benchwright.scorers._quantity.results import CONCLUSION, POINTER, PREMISE, SUM, same
+from benchwright.scorers._quantity.units import Unit, unit_at
 from benchwright.scorers._quantity.words import is_scale, spelled_pattern, spelled_value
 from benchwright.scorers._replies import listed
 
@@ -28,6 +32,7 @@ _NO_LABELS = frozenset(
 )
 _SUBJECT = r"\W*(?:(?:so|thus|then|therefore|hence|finally|and|also|note\sthat),?\s)?(?P<label>(?:[^\W\d_]+\s){0,4}?[^\W\d_]+)\s?(?:=|:|(?:is|are|was|would|will|has|have|equals|comes)(?!\w))"
 """What a clause speaks of."""
+_OF_LABEL = r"(?P<label>[^\W\d_]+)\sof\s[$€£]?$"
 _ANY_RESULT = frozenset(
     listed(
         "total totals sum altogether result answer final difference remainder amount number it that this there he she they we you all result x y n"
@@ -43,10 +48,17 @@ _MEASURES = frozenset(
 )
 """What a number may be: two of them are two things."""
 _ASKS_REST = r"(?<!\w)(?:left|remain\w*|leav\w+|after|still|keep|net|rest|over|change|balance|now)(?!\w)"
+_REST = r"[\d.,]+(?:\s[^\W\d_]+){0,2}\s(?:left|remain\w*|over|übrig|spare)(?!\w)"
 _ASKS_YEAR = (
     r"(?<!\w)(?:year|when|date|century|wann|jahr|quand|année|cuándo|año|quando|anno|ano|wanneer|jaar)(?!\w)"
 )
 _EACH = r"(?<!\w)(?:each|every|per|apiece|jede[rsnm]?|pro|chaque|cada|ogni|ciascun\w*|elk[e]?)(?!\w)"
+_RATE = rf"\s*(?:that(?:'s|\sis)|this\sis|it's|on\saverage,?|which\sis|works\sout)\s[^.;\n]{{0,40}}?{_EACH}"
+_ASKS_RATE = rf"{_EACH}|(?<!\w)(?:average|mean|rate|speed|pace|unit|density|wage)(?!\w)"
+_LOSS = r"(?<!\w)(?:lost|loses|loss|deficit|debt|overdrawn|owes|below)(?!\w)"
+_ASKS_SIGNED = (
+    r"(?<!\w)(?:profit|balance|change|net|temperature|return)(?!\w)(?!.*(?<!\w)(?:loss|debt)(?!\w))"
+)
 _UNKNOWN = r"\W*(?:(?:sorry|unfortunately|i'm\safraid|leider|désolé|lo\ssiento)[,.]?\s)?(?:i\s(?:don't|do\snot)\s(?:have|know)|i\s(?:couldn't|could\snot|can't|cannot)\s(?:find|tell|say)|there\sis\sno\s(?:information|data|figure)|(?:das\s)?weiß\sich\snicht|ich\sweiß|je\sne\s(?:sais|dispose)|no\s(?:lo\s)?sé|no\stengo|non\s(?:lo\s)?so|não\ssei)(?!\w)[^,.\n]*[.\n]"
 """A first sentence that gives no answer."""
 _UNLIKE = r"(?<!\w)(?:unlike|in\scontrast\sto|compared\s(?:to|with)|im\sgegensatz\szu|anders\sals|contrairement\sà|à\sla\sdifférence|a\sdiferencia\sde|a\sdifferenza\sd|ao\scontrário\sd|in\stegenstelling\stot)"
@@ -54,6 +66,13 @@ _UNLIKE = r"(?<!\w)(?:unlike|in\scontrast\sto|compared\s(?:to|with)|im\sgegensat
 _WOULD = r"(?<!\w)(?:would(?:\s(?:be|have|cost|make|take|need|get))|serait|seraient|wären?|sería|serían|sarebbe|sarebbero|seria|seriam|zou|zouden)(?!\w)"
 _ASKS_SHARE = r"percent|per\scent|prozent|pourcent|porcent|percentual|(?<!\w)what\s%"
 _MORE = r"(?<!\w)how\s(?:many|much)\s(?:more|fewer|less|longer|older|taller|further)(?!\w)"
+
+
+_COUNTS = r"(?<!\w)(?:how\smany|wie\sviele|combien\sde|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel)\s(?P<noun>[^\W\d_]{3,})"
+_NOUN = r"\s[^\W\d_]{3,}|\s?°"
+_CONCLUDES = rf"{CONCLUSION}|{SUM}"
+_FEW = 40
+"""Numbers of a reply that are combined with each other."""
 
 
 class _Labelled(NamedTuple):
@@ -65,7 +84,9 @@ class _Labelled(NamedTuple):
     equals: bool
 
 
-def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> bool:
+def is_doubtful(
+    passage: Passage, number: Number, question: str, asked: str, known: frozenset[Fraction], bold: bool
+) -> bool:
     """Whether a reply calls another number what was asked for, or this one something else.
 
     Args:
@@ -73,9 +94,22 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> 
         number: what was read.
         question: the whole question in small letters.
         asked: the part of it that asks.
+        known: the numbers of the question.
+        bold: whether it is the only number in bold print.
     """
-    given = [*_labelled(passage)]
-    mine = [one for one in given if same(one.number, number)]
+    every = [one for one in passage.usable(0, len(passage.text)) if one.number is not None]
+    places = [one for one in every if same(one.number, number)]
+    if (
+        places
+        and not bold
+        and (_is_given(passage, places, every, known) or _is_one_of_two(passage, places, every, known))
+    ):
+        return True
+    called = labelled_as(passage, asked, least=1)
+    if called is not None and not same(called, number):
+        return True
+    given = _labelled(passage)
+    mine = _labelled(passage, places)
     if not mine:
         return False
     last = mine[-1]
@@ -86,15 +120,29 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> 
     strange = not last.stems & _stems(question)
     if strange and caseless(_UNKNOWN).match(passage.small):
         return True  # `I don't know. The nearest town has 4,500.`
-    known = set(caseless(r"\d[\d,.]*(?<![,.])").findall(question))
     others = [
         one for one in given
-        if not same(one.number, number) and one.number.value != last.number.value and _written(one.number) not in known
+        if not same(one.number, number) and one.number.value != last.number.value and one.number.value not in known
         and not _is_year(passage, one)
     ]  # fmt: skip
+    clause = passage.small[last.begin : last.start]
+    subject = caseless(_SUBJECT).match(passage.small, last.begin, last.start)
+    label = frozenset(subject["label"].split()) if subject else frozenset[str]()
+    measured = frozenset(caseless(_WORD).findall(asked)) & _MEASURES
+    if (
+        measured
+        and label & _MEASURES
+        and not label & _MEASURES & frozenset(caseless(_WORD).findall(question))
+    ):
+        return True
+    if number.value > 0 and caseless(_LOSS).search(clause) and caseless(_ASKS_SIGNED).search(asked):
+        return True  # `The company lost $3 million.`
+    if caseless(_MORE).search(asked) and not last.equals and passage.search(COMPARED):
+        return True  # `250 km longer than the other, which measures 6,400 km`
     if not others:
         return False
-    clause = passage.small[last.begin : last.start]
+    if caseless(_REST).match(passage.small, last.start) and not caseless(_ASKS_REST).search(asked):
+        return True
     calculated = [one for one in others if one.equals]
     if (
         calculated
@@ -103,18 +151,11 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> 
         and not last.equals
     ):
         return True
+    if caseless(_RATE).match(passage.small, last.begin) and not caseless(_ASKS_RATE).search(asked):
+        return True  # `That's $1.80 per person.`
     if calculated and clause.lstrip(" ,").startswith("leaving") and not caseless(_ASKS_REST).search(question):
         return True
     if others and caseless(_WOULD).search(clause) and not caseless(_WOULD).search(question):
-        return True
-    if (
-        not number.percent
-        and caseless(_ASKS_SHARE).search(asked)
-        and any(one.number.percent for one in others)
-    ):
-        return True
-    called = labelled_as(passage, asked, least=1)
-    if called is not None and not same(called, number):
         return True
     if caseless(_MORE).search(asked) and not (
         "difference" in clause
@@ -126,19 +167,117 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str) -> 
     words = _stems(asked)
     if strange and any(mine[0].start < one.start < last.start for one in calculated):
         return True  # `$40 - $10 = $30. You save $10.`
-    subject = caseless(_SUBJECT).match(passage.small, last.begin, last.start)
-    label = frozenset(subject["label"].split()) if subject else frozenset[str]()
     if label & _MEASURES and not label & _MEASURES & frozenset(caseless(_WORD).findall(question)):
         return bool(calculated) or any(one.stems & words for one in others)
     if label & _ANY_RESULT and (not label & _SUMS or caseless(_ASKS_SUM).search(asked)):
         return False
     own = max(len(one.stems & words) for one in mine)
-    if max(len(one.stems & words) for one in others) > own:
+    if not bold and max(len(one.stems & words) for one in others) > own:
         return True
     if subject is None or not calculated or any(one.equals for one in mine if one is not last):
         return False
     stems = _stems(subject["label"])
     return bool(stems) and not stems & _stems(question) and not last.equals
+
+
+def is_of_another_kind(passage: Passage, number: Number, asked: str, unit: Unit | None) -> bool:
+    """Whether a number is no percentage, count or quantity as a question asks for, or is the name of something."""
+    small = passage.small
+    every = [one for one in passage.usable(0, len(passage.text)) if one.number is not None]
+    places = [one for one in every if same(one.number, number)]
+    if caseless(_ASKS_SHARE).search(asked):
+        return not number.percent and any(one.number and one.number.percent for one in every)
+    if not places:
+        return False
+    units = [unit_at(small, one.start, one.end) for one in places]
+    if unit is not None and all(one and one.dimension != unit.dimension for one in units):
+        return True
+    count = caseless(_COUNTS).search(asked)
+    if count is None or unit is not None:
+        return False
+    if all(is_weak(small, one) for one in places):
+        return True
+    if len(every) > len(places) and all(one and one.dimension == "money" for one in units):
+        return True
+    called = _called(count["noun"])
+    ends = (*(one.end for one in every), *(one.end() for one in spelled_pattern().finditer(small)))
+    return any(called.match(small, end) for end in ends) and all(
+        caseless(_NOUN).match(small, one.end) and not called.match(small, one.end) for one in places
+    )
+
+
+def _called(noun: str) -> re.Pattern[str]:
+    """What follows a number of such things."""
+    stem = noun[:-3] if noun.endswith("ies") else noun.removesuffix("s")
+    return caseless(
+        rf"(?:\s(?:million|billion|thousand))?\s(?:[^\W\d_]+\s){{0,2}}{stem}[^\W\d_]{{0,3}}(?!\w)"
+    )
+
+
+def _is_given(
+    passage: Passage, places: list[Expression], every: list[Expression], known: frozenset[Fraction]
+) -> bool:
+    """Whether a number stands in the question already, while another is new: `Plugging it in: 2 × 9 + 5 = 23`."""
+    number = places[-1].number
+    if number is None or number.value not in known:
+        return False
+    calculated = [one.start for one in every if one.equals]
+    if any(one.equals for one in places) and places[-1].start > calculated[-1]:
+        return False  # calculated and then said again
+    begin = passage.sentence_start(places[-1].start)
+    return any(
+        one.number.value not in known or (one.start > begin and _is_pointed_at(passage, one))
+        for one in every
+        if one.number and not same(one.number, number)
+    )
+
+
+def _is_pointed_at(passage: Passage, one: Expression) -> bool:
+    return passage.search(POINTER, max(0, one.start - 40), one.start) is not None
+
+
+def _is_one_of_two(
+    passage: Passage, places: list[Expression], every: list[Expression], known: frozenset[Fraction]
+) -> bool:
+    """Whether an earlier sentence gives another number, which the last one neither uses nor replaces by a conclusion."""
+    last, text = places[0], passage.small
+    begin, end = passage.sentence_start(last.start), passage.sentence_end(last.start)
+    if last.number is None or last.equals or len(places) > 1 or passage.search(_CONCLUDES, begin, end):
+        return False
+    if caseless(PREMISE).match(text, begin) or "=" in text[begin:end]:
+        return False
+    earlier = [
+        one for one in every
+        if one.start < begin and one.number and one.number.value not in known and (one.equals or _is_pointed_at(passage, one))
+        and abs(one.number.value - last.number.value) >= 1 and not passage.in_brackets(one)
+    ]  # fmt: skip
+    if not earlier:
+        return False
+    used = passage.numbers.operands(0, len(text)) | known
+    feeds = _leading_to(last.number.value, used)
+    linked = passage.numbers.linked()
+    return any(
+        one.number and one.number.value not in feeds and one.number.value not in linked for one in earlier
+    )
+
+
+def _leading_to(value: Fraction, given: Set[Fraction]) -> set[Fraction]:
+    """Those of several numbers from which a value follows in one or two steps."""
+    values = [*islice(given, _FEW), Fraction(100)]
+    found = {value}
+    for _ in range(2):
+        found |= {
+            one for one in values if any(_makes(one, other, result) for result in found for other in values)
+        }
+    return found
+
+
+def _makes(one: Fraction, other: Fraction, result: Fraction) -> bool:
+    return (
+        result in (one + other, one - other, other - one, one * other)
+        or (other != 0 and result == one / other)
+        or (one != 0 and result == other / one)
+    )
 
 
 def _is_spelled_after(passage: Passage, one: _Labelled) -> bool:
@@ -156,7 +295,9 @@ def labelled_as(passage: Passage, asked: str, least: int = 2) -> Number | None:
     words = caseless(_WORD).findall(asked)
     found: dict[str, list[Number]] = {}
     for one in _labelled(passage):
-        subject = caseless(_SUBJECT).match(passage.small, one.begin, one.start)
+        subject = caseless(_SUBJECT).match(passage.small, one.begin, one.start) or caseless(_OF_LABEL).search(
+            passage.small, one.begin, one.start
+        )
         if subject is not None:
             found.setdefault(subject["label"].split()[-1], []).append(one.number)
     called = [(label, numbers) for label, numbers in found.items() if label in words and label in _MEASURES]
@@ -165,26 +306,25 @@ def labelled_as(passage: Passage, asked: str, least: int = 2) -> Number | None:
     return called[0][1][0]
 
 
-def _labelled(passage: Passage) -> list[_Labelled]:
-    """The last number of each clause, with the stems of the clause's words."""
+def _labelled(passage: Passage, places: list[Expression] | None = None) -> list[_Labelled]:
+    """The last number of each clause, or those at some places, with the stems of the words of their clauses."""
     text = passage.small
     stops = [0, *(found.end() for found in caseless(_BREAK).finditer(text)), len(text)]
     found = []
     for begin, end in pairwise(stops):
-        inside = [one for one in passage.usable(begin, end) if one.number is not None]
-        if inside and inside[-1].number is not None:
-            one = inside[-1]
-            found.append(_Labelled(inside[-1].number, one.start, begin, _stems(text[begin:end]), one.equals))
+        if places is not None:
+            inside = [one for one in places if begin <= one.start < end]
+        else:
+            inside = [one for one in passage.usable(begin, end) if one.number is not None]
+            inside = ([one for one in inside if not passage.in_brackets(one)] or inside)[-1:]
+        stems = _stems(text[begin:end]) if inside else frozenset[str]()
+        found += [_Labelled(one.number, one.start, begin, stems, one.equals) for one in inside if one.number]
     return found
 
 
 def _is_year(passage: Passage, one: _Labelled) -> bool:
     found = passage.numbers.between(one.start, one.start + 1)
     return bool(found) and is_dated(passage.small, found[0])
-
-
-def _written(number: Number) -> str:
-    return str(number.value)
 
 
 def _stems(text: str) -> frozenset[str]:

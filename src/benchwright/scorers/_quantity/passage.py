@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from sys import maxsize
 
@@ -15,6 +15,7 @@ from benchwright.scorers._quantity.asides import Asides
 from benchwright.scorers._quantity.expressions import Expression, Expressions
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.patterns import caseless, compiled, small_letters
+from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._triggers import Gate
 
@@ -38,8 +39,8 @@ _SENTENCE_END = (
 _LINE = r"[^\w\d]{0,8}(?:\d{1,2}[.)]\s[*]{0,2})?"
 """What may come before the first word of a sentence."""
 _CHECK = (
-    rf"{_LINE}(?:(?:(?:quick|sanity|double|let\sme|let's|let\sus|we\scan|you\scan|to|now|and|i)[\s-]){{0,3}}(?:double-)?(?:check(?:s|ing|ed)?|verif(?:y|ying|ication)|proof)(?!\s(?:my|the\s\w+\sfor))"
-    r"|(?:zur\s)?(?:probe|kontrolle|überprüfung|gegenprobe)|vérif(?:ication|ions)|on\svérifie|comprob(?:ación|amos|emos)|conferindo|controlliamo|verifichiamo|kontrollrechnung|prüfung|(?:substitut|plugg)ing\s[^.\n]{0,40}?(?:back|original|check|verify)|verifi(?:cación|camos|quemos|cação|cando)"
+    rf"{_LINE}(?:(?:(?:quick|sanity|double|sum|let\sme|let's|let\sus|we\scan|you\scan|to|now|and|i)[\s-]){{0,3}}(?:double-)?(?:check(?:s|ing|ed)?|verif(?:y|ying|ication)|proof)(?!\s(?:my|the\s\w+\sfor))"
+    r"|(?:zur\s)?(?:probe|kontrolle|überprüfung|gegenprobe)|vérif(?:ication|ions)|on\svérifie|comprob(?:ación|amos|emos)|conferindo|controlliamo|verifichiamo|kontrollrechnung|prüfung|(?:substitut|plugg)ing\s(?:[^.\n]{0,40}?(?:back|original|check|verify)|(?:it|this|that)\sin)|let(?:'s|\sus|\sme)\s(?:see|test)\s(?:if|whether|that)|test(?=:)|verifi(?:cación|camos|quemos|cação|cando)"
     r"|verifica|controle|sprawdzenie|провер(?:ка|им|яем)|验证|检验|验算|検算|확인)(?!\w)"
 )
 _REMARK = (
@@ -378,6 +379,12 @@ class Passage:
     def gap(self, inside: list[Expression], at: int) -> str:
         """The text between an expression of a list and the one before it, in small letters."""
         return self.small[inside[at - 1].end : inside[at].start]
+
+
+@lru_cache(maxsize=4)  # a reply is looked at again with its question
+def passage_of(text: str, mark: Mark | None) -> Passage:
+    """The passage of a text as it was written."""
+    return Passage(plain(text), mark)
 
 
 @cache

@@ -143,7 +143,7 @@ def _is_only_result(small: str, begin: int, lead: int, at: int, cue: str) -> boo
     """Whether the last of several numbers of a sentence is concluded from the others: `12 boxes with 3 pens each, so 36 pens`."""
     return (
         cue in ("so", "therefore", "thus", "hence")
-        and not caseless(results._PREMISE).match(small, begin)
+        and not caseless(results.PREMISE).match(small, begin)
         and not caseless(results._TOTAL_AFTER).match(small, lead, at)
         and not caseless(results._OF_KNOWN).search(small, max(0, at - 24), at)
         and not caseless(results._COMMENT).match(small[lead:at])
@@ -248,8 +248,8 @@ def _doubts() -> Triggers:
     """The words by which the full reader takes a text with one number for anything else than that number."""
     signs = r"\s?(?:%|"  # signs are no part of the texts that are read here
     patterns = (
-        asides._NOT, asides._REFERENCE, asides._COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
-        asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
+        asides._NOT, asides._REFERENCE, asides.COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
+        asides._NEAREST, asides._EFFORT, asides._CLOCK, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
         passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),

@@ -17,7 +17,7 @@ from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
 from benchwright.scorers._quantity.numerals import Mark
-from benchwright.scorers._quantity.passage import CALLED_WRONG, CUES, SPAN, Passage
+from benchwright.scorers._quantity.passage import CALLED_WRONG, CUES, SPAN, passage_of
 from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.quick import read_quickly
@@ -106,7 +106,7 @@ _BECAUSE = (
     rf"(?:\s[^\W\d_]+){{0,3}}(?:\s?[,;:(–—-]\s?\(?(?:because|since|as|given\sthat|denn|weil|da|{CAR}|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como"
     rf"|потому|так\sкак|поскольку|ведь|for|due|given)|\s(?:because|since|denn|weil|{CAR}|parce|puisque|porque|ya\sque|потому|так\sкак))(?!\w)"
 )
-_BARE = r"(?:\s(?:(?:square|cubic)\s)?[^\W\d_]+)?(?:[.!](?=\s)|\s[–—]\s)(?!\s?[=≈])(?=\s?\S)"
+_BARE = r"(?:\s(?:(?:square|cubic)\s)?[^\W\d_]+)?(?:[.!](?=\s)|\s[–—]\s(?![$€£]?\d))(?!\s?[=≈])(?=\s?\S)"
 """After a number that is the whole first sentence, or that a dash sets off."""
 _HAS = r"(?<!\w)(?:has|have|is|are|only|exactly|just)\s$"
 _PICKED = r"(?<!\w)(?:pick|choose|choosing|picking|name|give|single|any|no|this|that|which|each|every|the)\s$"
@@ -174,7 +174,7 @@ class _Reader:
     def __init__(self, reply: str, mark: Mark | None) -> None:
         self._reply = reply
         self._mark = mark
-        self._passage = Passage(plain(reply), mark)
+        self._passage = passage_of(reply, mark)
         self._text = self._passage.small
         self._results = Results(self._passage)
 
@@ -307,7 +307,8 @@ class _Reader:
         if len(lead) > _FAR or len(lead.split()) > 5 or caseless(_SETS_OUT).match(lead):
             return None
         if len(inside) > 1 and (
-            not caseless(_DIRECTLY).fullmatch(lead)
+            caseless(r"[^.;\d]{0,30}(?<!\w)round").match(text, inside[0].end, inside[1].start)
+            or not caseless(_DIRECTLY).fullmatch(lead)
             or self._results.is_subject(inside, 0)
             or (len(inside) > 2 and self._results.is_share(inside[0].end))
             or (

@@ -22,6 +22,8 @@ class ReadNumber(NamedTuple):
     """Where it stands in the plain text while that is read; else -1."""
 
 
+WEAK = ("last_number", "concluded", "opening")
+"""Rules by which a number is found that nothing calls the answer."""
 _TOTALS = (
     "in total", "altogether", "in all", "overall", "all together", "together", "combined", "insgesamt", "zusammen", "au total",
     "en tout", "en total", "ensemble", "en conjunto", "juntos", "juntas", "всего", "вместе", "итого", "in totale", "no total",
@@ -50,8 +52,9 @@ _RESULT = (
 BOLD = r"\*\*([^*\n]{1,80})\*\*"
 SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)"
 """In a sentence that gives a total or what is left."""
-_IS = r"\s(?:makes?|gives?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
+_IS = r"\s(?:makes?|gives?(?:\sus)?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
 _TOTAL_AFTER = rf"(?:\s[^\W\d_]+){{0,3}}?\s(?:{_TOTAL}|total|remain(?:s|ed|ing)?|left|needed|required|übrig|nötig|ergib(?:t|en)|ergeben|macht)(?!\w)"
+_EXACTLY = r"(?:\s[^\W\d_]+)?,?\s(?:to\sbe\s(?:exact|precise|more\sprecise)|exactly|um\sgenau\szu\ssein|exactement|para\sser\sexactos)(?!\w)"
 _AND = r"(?<!\w)(?:and|und|et|y|и|e|or|oder|ou|o|или)(?!\w)"
 POINTER = (
     r"(?:(?:=|≈|->|→|:)|(?<!\w)(?:is|are|was|be|it's|that's|makes?|gets?|gives?|equals?|totals?|has|have|leaves?|to|costs?|ist|sind|hat"
@@ -103,7 +106,7 @@ CAR = (
 _WHY = rf"because|since|as|given\sthat|denn|weil|da|{CAR}|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como|потому|так\sкак|поскольку|ведь"
 _REASON = rf"(?<!\w)(?:because|since|denn|weil|{CAR}|parce|puisque|porque|ya\sque|puesto\sque|потому|так\sкак|поскольку|ведь)(?!\w)|,\sas\s|,\swhich\sis\s(?:rather|quite|very|too|pretty|fairly|relatively|well|far)\s[^\d:.;,]{{1,30}}:\s"
 """What begins a reason within a sentence."""
-_PREMISE = (
+PREMISE = (
     rf"\s*(?:[-*•]\s)?(?:{_WHY}|if|when|after|with|out\sof|given|(?:in|over|within)\s(?:an?|one)|wenn|nachdem|falls|bei|von|si|avec|sur|après|con|com|para|cuando|después|если|когда|после|из"
     r"|(?:add|subtract|multiply|divid|tak|us|start|comput|sum|combin)ing|en\s\w+ant|(?:suma|resta|multiplica|dividi|divide|sumá|usa|soma|subtrai|somma|sottrae)n?ndo|сложив|вычтя|умножив|разделив)(?!\w)"
 )
@@ -158,6 +161,10 @@ class Results:
             return self.resolved(inside[-1:], rule)
         claimed = self._claimed(self._outside_brackets(inside))
         inside = self._strong(claimed)
+        if claimed[0] is not inside[0] and self._passage.search(
+            r"(?<!\w)out\sof\s(?:the\s)?$", max(0, inside[0].start - 12), inside[0].start
+        ):
+            return ReadNumber(None, "several")  # `3rd out of 48`
         if claimed[0] is not inside[0] and self._is_asked_year(claimed[0], inside[0]):
             return ReadNumber(None, "several")  # `it fell in 1989, 28 years after it was built`
         if len({_key(one) for one in inside}) == 1:
@@ -206,9 +213,22 @@ class Results:
             return ReadNumber(None, "several")  # `so 6 workers need half of that`
         if at and len(inside) > at + 1 and _key(inside[at]) in map(_key, inside[:at]):
             return ReadNumber(None, "several")  # `so 100 machines make 100 parts in 5 minutes`
+        if any(self._is_told_too(inside, at, later) for later in range(at + 1, len(inside))):
+            return ReadNumber(None, "several")  # `4 × 11 is 44, and with the 3 others there are 56`
         if not self._explain(inside, at) and not all(map(self._is_beside, inside[at + 1 :])):
             return ReadNumber(None, "several")
         return self._with_same(inside, at, rule)
+
+    def _is_told_too(self, inside: list[Expression], at: int, later: int) -> bool:
+        """Whether another clause after a result tells a number of its own."""
+        between = self._text[inside[at].end : inside[later].start]
+        return (
+            not same(inside[later].number, inside[at].number)
+            and caseless(
+                r"(?:,|(?<!\w)(?:and|while|und|et|y))\s[^,;:(]*(?<!\w)(?:there\s)?(?:is|are|has|have|makes?|gives?)\s[$€£]?$"
+            ).search(between)
+            is not None
+        )
 
     def _given_again(self, inside: list[Expression], at: int) -> Expression | None:
         """The number after a calculation that gives its result again, beside those it was made of: `= 0.15, so 12 is 15 % of 80`."""
@@ -316,7 +336,7 @@ class Results:
         return (
             first.equals
             and inside[at].equals
-            and compiled(r"\s?[=≈]\s?[$€£]?").fullmatch(self._passage.gap(inside, at)) is not None
+            and compiled(r"\)?\s?[=≈]\s?[$€£]?").fullmatch(self._passage.gap(inside, at)) is not None
             and first.number is not None
             and first.number.value not in used
         )
@@ -395,7 +415,7 @@ class Results:
 
     def is_premised(self, begin: int) -> bool:
         """Whether a sentence begins with what its result depends on: `with 4 boxes`."""
-        return caseless(_PREMISE).match(self._text, begin) is not None
+        return caseless(PREMISE).match(self._text, begin) is not None
 
     def result(self, inside: list[Expression]) -> Expression | None:
         """The last number that a sentence concludes."""
@@ -428,6 +448,8 @@ class Results:
             return True
         if at and compiled(r"\s?(?::|→|->)\s[$€£]?").fullmatch(before) and self._is_operand(inside[at - 1]):
             return True  # `subtract 4: 32 tiles`
+        if self._passage.may[_EXACTLY] and caseless(_EXACTLY).match(self._text, one.end):
+            return True
         if not caseless(_TOTAL_AFTER).match(self._text, one.end, one.end + 80):
             return False
         direct = caseless(_TOTAL_DIRECTLY).match(self._text, one.end)
@@ -525,6 +547,10 @@ class Results:
         if not numbers:
             return ReadNumber(None, sides[-1].reason)
         last = numbers[-1]
+        if compiled(r"(?<![\w.])\d+[a-z]\s?=\s?[$€£]?-?$").search(
+            self._text, max(0, sides[-1].start - 12), sides[-1].start
+        ):
+            return ReadNumber(None, "formula")  # `3x = 24`
         if len(numbers) > 1:
             # Of `1/3 ≈ 0.333` both count; of `100 cm = 1 m` it is not clear which one does.
             same = [one for one in numbers[:-1] if _agree(one, last)]

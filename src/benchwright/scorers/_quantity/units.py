@@ -49,7 +49,7 @@ _TABLE = {
         "604800": "week weeks woche wochen semaine semaines semana semanas settimana settimane weken",
     },
     "time calendar": {"12": "year years jahre jahren ans años anni anos jaar", "1": "month months monate monaten mois meses mesi maanden"},
-    "money cents": {"100": "$ € dollar dollars euro euros", "1": "cent cents centimes céntimos centavos centesimi"},
+    "money cents": {"100": "$ € dollar dollars euro euros", "1": "¢ cent cents centimes céntimos centavos centesimi"},
 }  # fmt: skip
 UNITS = {
     name: Unit(*kind.partition(" ")[::2], Fraction(size))
@@ -58,7 +58,7 @@ UNITS = {
     for name in names.split()
 }
 """Names of units in small letters."""
-NAMED_UNIT = r"(?P<unit>°\s?[cf]|km/h|m/s|[$€]|[^\W\d_]+)(?!\w)"
+NAMED_UNIT = r"(?P<unit>°\s?[cf]|km/h|m/s|[$€¢]|[^\W\d_]+)(?!\w)"
 _ASKED = (
     r"(?<!\w)(?:how\smany|wie\sviele?|combien\sde|cuánt[oa]s|quant[ieao]s?|hoeveel|in(?:\s(?:degrees|whole|full|ganzen))?|en|em)\s"
     + NAMED_UNIT
