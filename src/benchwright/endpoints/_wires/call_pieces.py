@@ -7,9 +7,10 @@ differs from that of the call at its place, or if it has a name but no number an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from benchwright.core import JsonValue, encode_json
+from benchwright.core import JsonValue, encode_json, load_json
 
 
 class CallPieces:
@@ -20,6 +21,25 @@ class CallPieces:
     def __init__(self) -> None:
         self._calls: list[dict[str, Any]] = []
         self._places: dict[int, int] = {}  # by the server's number, the newest call that has it
+
+    @classmethod
+    def of(cls, events: Iterable[list[dict[str, Any]]]) -> CallPieces:
+        """The calls of these events."""
+        assembled = cls()
+        for event in events:
+            for position, call in enumerate(event):
+                assembled.add(call, position)
+        return assembled
+
+    @property
+    def readable(self) -> bool:
+        """Whether the arguments of all calls are JSON, or empty."""
+        try:
+            for call in self._calls:
+                load_json(call["function"]["arguments"] or "{}")
+        except ValueError:
+            return False
+        return True
 
     def __bool__(self) -> bool:
         return bool(self._calls)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import groupby
 from math import inf
 from operator import eq, itemgetter
 from typing import Any
@@ -198,6 +199,11 @@ class StreamedReply(EventCollector):
         if len(data) < 20 and data.strip() == DONE:
             self.done = True
             return
+        if data == self._end and self.tokens and self.tokens[-1] == self._end_at:
+            # The end came with the last piece, and nothing since: an answer has one end, so this is a copy.
+            self._ends += 1
+            self.copied = "left_out"
+            return
         event = read_event(data)
         self.events += 1
         if event.get("error"):
@@ -280,10 +286,11 @@ class StreamedReply(EventCollector):
             elif fewer:
                 self._shapes.splits = True
         text, reasoning, refusal = map("".join, (self.texts, self._reasoning, self._refusal))
-        assembled = CallPieces()
-        for event in calls:
-            for position, call in enumerate(event):
-                assembled.add(call, position)
+        assembled = CallPieces.of(calls)
+        if not assembled.readable and len(different := [event for event, _ in groupby(calls)]) < len(calls):
+            once = CallPieces.of(different)
+            self.copied = "left_out" if once.readable else "suspected"
+            assembled = once if once.readable else assembled
         choice = whole_choice(self._route, self.finish_reason, text, reasoning, refusal, assembled.as_list())
         return {**self._from, "choices": [choice], "usage": self._usage}
 

@@ -291,7 +291,11 @@ class ResponsesCollector(EventCollector):
                 }
                 self.add_act()
         elif kind == "response.output_item.done":
-            self._items.append(event.get("item"))
+            item = event.get("item")
+            if isinstance(item, dict) and item.get("id") and item in self._items:
+                self.copied = "left_out"
+            else:
+                self._items.append(item)
             self.lacks = ""
         elif kind in _LAST:
             self._end(event)
