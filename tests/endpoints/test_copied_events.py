@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -300,7 +301,7 @@ def called(draw: random.Random) -> tuple[list[Any], str]:
     """The events of one call, its arguments cut anywhere, and the arguments."""
     arguments = json.dumps({draw.choice("abc"): draw.choice([1, "x", [2, 3], {"d": None}]) for _ in range(2)})
     cuts = sorted({0, len(arguments), *draw.choices(range(1, len(arguments)), k=draw.randint(0, 4))})
-    pieces = [arguments[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    pieces = [arguments[start:end] for start, end in itertools.pairwise(cuts)]
     first = {"index": 0, "id": "x", "type": "function", "function": {"name": "f", "arguments": pieces[0]}}
     rest = [{"index": 0, "function": {"arguments": piece}} for piece in pieces[1:]]
     return [delta(None, tool_calls=[call]) for call in (first, *rest)], arguments

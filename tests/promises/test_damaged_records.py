@@ -22,7 +22,7 @@ from benchwright.server._handlers import RestCall
 from benchwright.server._keys import Keys
 from benchwright.server._state import ServerState
 from benchwright.store import Workspace, listed_run, named_run, open_store
-from stored_records import change_run, column_of
+from stored_records import change_cells, change_run, column_of, lose_rows
 from stored_workflows import created_workflow, finish_workflow
 
 QUERY: dict[str, Any] = {
@@ -154,3 +154,48 @@ def test_a_damaged_run_can_be_deleted(tmp_path: Path, monkeypatch: pytest.Monkey
     assert main(["show", str(run)]) == 1
     assert main(["rm", str(run), "--yes"]) == 0
     assert main(["show", str(run)]) == 4
+
+
+def test_no_command_uses_what_is_left_of_a_damaged_or_lost_sample_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n" + "".join(f"{n}+0,{n}\n" for n in range(25)))
+    (tmp_path / "p.toml").write_text('[[threshold]]\nmetric = "exact"\nmin = 0.0\nbound = "value"\n')
+    for _ in range(2):
+        benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request: "2"), cache=False)
+    commands = (
+        "gate 2 --policy p.toml", "compare 1 2", "compare 2 1", "export 2 -o x.csv", "export 2 -o x.xlsx",
+        "export 2 --baseline b.jsonl", "bless 2 --as n", "report 2 -o x.html", "report 1 2 -o x.html",
+        "labels 2 --export l.csv",
+    )  # fmt: skip
+    sound: list[bytes] = []
+    for how in ("cut", "NUL", "list", "number", "emptied", "not UTF-8"):
+
+        def damage(table: str, column: str, cell: Any, how: str = how) -> Any:
+            """Damage the first score, and all that are equal to it."""
+            if (table, column) != ("steps", "output") or b'"o":' not in cell or cell not in (sound or [cell]):
+                return cell
+            sound[:] = [cell]
+            return DAMAGES[how](cell)
+
+        def mend(table: str, column: str, cell: Any, how: str = how) -> Any:
+            return sound[0] if column == "output" and cell == DAMAGES[how](sound[0]) else cell
+
+        change_cells(tmp_path, damage)
+        for words in commands:
+            capsys.readouterr()
+            assert main(words.split()) != 0, (how, words)
+            said = capsys.readouterr().err
+            assert "cannot be read" in said, (how, words)
+            assert "choose another format" not in said
+        change_cells(tmp_path, mend)
+    assert main(["gate", "2", "--policy", "p.toml"]) == 0, "as it was"
+    lose_rows(tmp_path, 2, [7, 8])
+    for words in (*commands, "show 2 --wrong", "labels 2"):
+        capsys.readouterr()
+        code = main(words.split())
+        printed = capsys.readouterr()
+        said = " ".join((printed.out + printed.err).split())
+        assert code != 0 or words in ("show 2 --wrong", "labels 2"), words
+        assert "missing from the records" in said or "lost records" in said or "cannot be a baseline" in said

@@ -14,6 +14,7 @@ import yaml
 import benchwright
 from benchwright import UsageError
 from benchwright.cli import main
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.store import find_workspace, open_store
 from stored_records import make_older
 
@@ -219,3 +220,23 @@ def test_runs_of_earlier_versions_are_counted_when_a_gate_reads_them(said: Any) 
     assert said("gate", "1", "--policy", "policy.toml")[0] == 0
     with pytest.raises(UsageError, match="older than the run"):
         benchwright.bless(2)
+
+
+def test_a_calibration_and_a_suite_count_them_too(said: Any) -> None:
+    labels = [{"question": f"{n}?", "response": "2", "target": "2", "label": "C"} for n in range(3)]
+    Path("labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    Path("q.jsonl").write_text(
+        "\n".join(json.dumps({"question": f"{n}+1?", "answer": n + 1}) for n in range(4))
+    )
+    suite = {
+        "models": [{"name": "a", "type": "demo"}, {"name": "b", "type": "demo", "skill": 0.2}],
+        "datasets": ["q.jsonl"],
+    }
+    Path("suite.json").write_text(json.dumps(suite))
+    with demo_server(DemoSettings(skill=1.0)) as running:
+        judge = json.dumps({"url": running.url, "model_id": "demo"})
+        words = ("judge-calibrate", "labels.jsonl", "--judge", judge)
+        assert "earlier runs" not in said(*words)[1]
+        assert "3 replies came from earlier runs" in said(*words)[1]
+    said("run", "suite.json")
+    assert "each run: 4 replies came from earlier runs" in said("run", "suite.json")[1]

@@ -329,3 +329,32 @@ def test_a_run_whose_samples_all_failed_is_listed_again_as_failed() -> None:
     lose()
     (adopted,) = diagnose(find_workspace(Path.cwd())).adopted
     assert adopted.status == "failed"
+
+
+def test_pages_of_new_runs_are_whole_after_a_recovery_that_lost_records() -> None:
+    """Indexes know how far they go by row numbers, which a recovered database gives again."""
+    from benchwright.results import StoreSamples
+    from benchwright.store import SampleFilter
+
+    def pages(run_id: int) -> tuple[int, int]:
+        with open_store(find_workspace(Path.cwd())) as store:
+            samples = StoreSamples(store, run_id)
+            right = samples.page(SampleFilter(verdict="right"), limit=1_000)
+            wrong = samples.page(SampleFilter(metric="correct", below=0.5), limit=1_000)
+            return len(right.items), len(wrong.items)
+
+    first, second = run(), run(cache=False)
+    assert pages(first.run_id) == pages(second.run_id) == (10, 20)
+    (first.folder / "samples.parquet").unlink()  # else they are restored
+    with closing(sqlite3.connect(database())) as raw:
+        raw.execute("DELETE FROM steps WHERE run_id = 1")
+        raw.commit()
+        page = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'events_by_run'").fetchone()[0]
+        size = raw.execute("PRAGMA page_size").fetchone()[0]
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with database().open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * 8)
+    assert main(["doctor"]) == 1  # the first run has lost its records
+    assert pages(run(cache=False).run_id) == (10, 20)
+    assert pages(second.run_id) == (10, 20)

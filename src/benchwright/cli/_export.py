@@ -106,7 +106,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _write(arguments: Namespace, output: Output, name: str, part: Export, title: str) -> int:
     """Write one thing to the file, or to standard output."""
-    from benchwright.core import UsageError, clause
+    from benchwright.core import DamagedRecordError, UsageError, clause
 
     kind = arguments.format or _kind_of(arguments.output)
     if kind == "parquet" and not part.parquet:
@@ -131,6 +131,8 @@ def _write(arguments: Namespace, output: Output, name: str, part: Export, title:
     try:
         for each, file in written:
             told[each.noun] = each.write(file, kind, arguments.raw)
+    except DamagedRecordError:
+        raise
     except ValueError as error:
         raise UsageError(
             f"{path} cannot be written: {clause(error)}; choose another format with -o FILE.parquet"
@@ -174,10 +176,9 @@ def _export_comparison(arguments: Namespace, output: Output) -> int:
 
 def _complete(run: RunRecord, output: Output) -> int:
     """The exit code: 3 if what was written is not all that the run had."""
-    if not run.lost:
-        return 0
-    output.note(f"run {run.id} is not complete: {run.error}")
-    return 3
+    if run.incomplete:
+        output.note(run.incomplete)
+    return 3 if run.incomplete else 0
 
 
 def _export_baseline(arguments: Namespace, output: Output) -> int:

@@ -57,9 +57,13 @@ def execute(arguments: Namespace, output: Output) -> int:
                 output.json({"file": str(path), "lines": lines})
             else:
                 output.line(f"wrote {lines:,} lines of run {run.id} to {path}")
-            return 0
+            if run.incomplete:
+                output.note(run.incomplete)
+            return 3 if run.incomplete else 0
         if arguments.read is None:
             output.view(run_labels(store, run))
+            if run.incomplete:
+                output.note(run.incomplete)
             return 0
         with open_store(store.workspace) as writable:
             done = import_labels(writable, run, arguments.read, arguments.who or Label.user_name())

@@ -105,6 +105,9 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.view(views.parts(store, run, where, arguments.after, arguments.limit))
         else:
             output.view(views.details(store, run))
+            return 0
+        if run.incomplete:
+            output.note(run.incomplete)
     return 0
 
 

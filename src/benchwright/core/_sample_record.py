@@ -13,6 +13,7 @@ question marks, integers beyond 64 bits as text.
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -21,8 +22,10 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
+from benchwright.core._errors import DamagedRecordError
 from benchwright.core._json import JsonValue, encode_json, load_each
 from benchwright.core._statuses import Outcome
+from benchwright.core._texts import clause
 
 
 class RecordColumns:
@@ -31,9 +34,16 @@ class RecordColumns:
 
     __slots__ = ("_held", "_keys", "_records")
 
-    def __init__(self, texts: Sequence[bytes], keys: Mapping[str, str]) -> None:
+    def __init__(self, texts: Sequence[bytes], keys: Mapping[str, str], required: str | None = None) -> None:
         self._keys = keys
-        self._records: list[dict[str, Any]] = load_each(texts)
+        try:
+            self._records: list[dict[str, Any]] = load_each(texts)
+            if required is not None:
+                deque(
+                    map(itemgetter(keys[required]), self._records), maxlen=0
+                )  # raises if one does not have it
+        except (ValueError, TypeError, KeyError) as error:
+            raise _damaged(error) from None
         self._held: set[str] = set().union(*self._records)
 
     def __len__(self) -> int:
@@ -241,8 +251,13 @@ class SampleRecord(Struct, frozen=True):
     @staticmethod
     def score_fields(text: bytes) -> dict[str, Any]:
         """The fields in the text of a score by name, without converting their values."""
-        stored: dict[str, Any] = orjson.loads(text)
-        return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
+        try:
+            stored: dict[str, Any] = orjson.loads(text)
+            fields = {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
+            fields["outcome"]
+        except (ValueError, AttributeError, KeyError) as error:
+            raise _damaged(error) from None
+        return fields
 
     @staticmethod
     def key(field: str) -> str:
@@ -252,7 +267,7 @@ class SampleRecord(Struct, frozen=True):
     @staticmethod
     def columns(texts: Sequence[bytes]) -> RecordColumns:
         """The fields of many texts of scores as columns."""
-        return RecordColumns(texts, _KEYS)
+        return RecordColumns(texts, _KEYS, "outcome")
 
     @staticmethod
     def moved_key(key: str, index: int) -> str:
@@ -262,6 +277,15 @@ class SampleRecord(Struct, frozen=True):
         'call/000000007/0000/c1'
         """
         return f"{key[:5]}{index:09d}{key[14:]}"
+
+
+def _damaged(error: Exception) -> DamagedRecordError:
+    """The error for a sample whose record is not what was written."""
+    told = clause(error) if isinstance(error, ValueError) else "it has no outcome"
+    return DamagedRecordError(
+        f"the record of a sample cannot be read ({told}), so the run is not used. "
+        "Score its replies again with benchwright rescore, or run it again"
+    )
 
 
 MAX_TOKENS_FIELD = "max_tokens"

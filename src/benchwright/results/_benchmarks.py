@@ -258,9 +258,10 @@ def filtered_samples(
             near = suggest(where.metric, known)
             raise NotFoundError(f"run {run.id} has no metric {where.metric!r}.{near} It has: {there}")
     sofar = "" if summary is not None and not summary.partial else " evaluated so far"
+    samples = StoreSamples(store, run.id)
     messages = (
         (SampleFilter(), "no samples"),
-        (SampleFilter(verdict="wrong"), "no sample was judged wrong"),
+        (SampleFilter(verdict="wrong"), _none_wrong(samples, summary) if where.verdict else ""),
         (SampleFilter(Outcome.UNPARSED.value), "every reply has a readable answer"),
         (SampleFilter(scored=False), f"every sample{sofar} has a score"),
         (
@@ -270,9 +271,16 @@ def filtered_samples(
         (SampleFilter(places=where.places), "no sample that both runs have changed"),
     )
     empty = next((words for each, words in messages if each == where), "No samples match.")
-    samples = StoreSamples(store, run.id)
     failed = where.scored is False
     return listed_samples(samples, run.id, where, after=after, limit=limit, empty=empty, reasons=failed)
+
+
+def _none_wrong(samples: StoreSamples, summary: RunSummary | None) -> str:
+    """Why no sample is wrong: all are right, or no score of the run is a verdict."""
+    name = None if summary is None else headline_of(summary)
+    if name is None or samples.page(SampleFilter(verdict="right"), limit=1).items:
+        return "no sample was judged wrong"
+    return f"No score of this run says right or wrong. List samples by a score: --where '{name}<0.5'"
 
 
 def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList:

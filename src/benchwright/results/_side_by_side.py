@@ -233,7 +233,7 @@ def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
 
 
 def _notes(runs: Sequence[SideRun]) -> list[GradedNote]:
-    """The notes of all runs, each once, with its runs unless it applies to all."""
+    """The notes of all runs, each once, with its runs unless it applies to all. A count that all have is no sum."""
     about: dict[GradedNote, list[str]] = {}
     for run in runs:
         summary = summary_of(run.run)
@@ -244,7 +244,10 @@ def _notes(runs: Sequence[SideRun]) -> list[GradedNote]:
             notes = [GradedNote(NoteGrade.PROBLEM, reason)] if reason else []
         for note in dict.fromkeys(notes):
             about.setdefault(note, []).append(f"{run.dataset} on {run.model}")
-    return [
-        note if len(where) == len(runs) > 1 else replace(note, text=f"{', '.join(where)}: {note.text}")
-        for note, where in sorted(about.items(), key=lambda each: _GRADES.index(each[0].grade))
-    ]
+    found = []
+    for note, where in sorted(about.items(), key=lambda each: _GRADES.index(each[0].grade)):
+        of_all = len(where) == len(runs) > 1
+        place = "each run" if of_all else ", ".join(where)
+        plain = of_all and not note.text[:1].isdigit()
+        found.append(note if plain else replace(note, text=f"{place}: {note.text}"))
+    return found

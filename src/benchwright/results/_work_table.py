@@ -320,7 +320,7 @@ def _joined(lines: Sequence[WorkLine]) -> tuple[WorkLine, ...]:
 def _named_note(note: str, where: Sequence[str], runs: int) -> str:
     """A note with its runs; a note of many runs is given once."""
     if len(where) == runs > 1:
-        return f"all: {note}"
+        return f"each run: {note}"
     return f"{'; '.join(where) if len(where) <= _NAMED else f'{len(where)} of {runs} tasks'}: {note}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,8 +11,10 @@ from msgspec.structs import replace
 
 from benchwright.core import (
     DatasetError,
+    NoteGrade,
     NotFoundError,
     RunFailedError,
+    RunSummary,
     UsageError,
     clause,
     expand_home,
@@ -36,7 +38,7 @@ from benchwright.runs._compare import find_run
 from benchwright.runs._labels import TARGETS, Grades, Labelled, items_of, labelled_rows, recorded_grade
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
-from benchwright.store import Label, Store, Workspace
+from benchwright.store import Label, RunRecord, Store, Workspace
 
 _WEIGHTS = ("none", "linear", "quadratic")
 _MOST_WITHOUT = 0.05
@@ -108,7 +110,7 @@ def calibrate_judge(
     if run is None:
         judged = grades.of_file(rows, grade_field or "grade")
     else:
-        recorded = _recorded(run, grade_field or "judge_grade", workspace)
+        record, recorded = _recorded(run, grade_field or "judge_grade", workspace)
         if items is not None:  # the rows of that run have the labels, which make no other row
             recorded = {
                 key: each if each is None else replace(each, item=items[key[0]])
@@ -116,9 +118,10 @@ def calibrate_judge(
             }
         judged = grades.of_run(rows, recorded, notes)
         without = sum(each is None for each in recorded.values())
-        comparable = without <= _MOST_WITHOUT * len(recorded)
+        comparable = without <= _MOST_WITHOUT * len(recorded) and not record.lost
         if without:
             notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
+        notes += _doubts(record)
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
     grades.refuse_two_scales(judged)
@@ -304,8 +307,8 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 
 def _recorded(
     run: int | str | RunResult, field: str, workspace: _Place
-) -> dict[tuple[int, int], JudgedSample | None]:
-    """The grade of each sample and repeat of a run; None: it has none."""
+) -> tuple[RunRecord, dict[tuple[int, int], JudgedSample | None]]:
+    """A run, and the grade of each of its samples and repeats; None: it has none."""
     with _session(workspace) as session:
         store, place = session.recorded(), session.workspace
         if store is None:
@@ -332,7 +335,16 @@ def _recorded(
         raise NotFoundError(
             f"run {record.id} has no {field!r}.{suggest(field, names)} Its scores: {', '.join(sorted(names)) or 'none'}"
         )
-    return found
+    return record, found
+
+
+def _doubts(run: RunRecord) -> Iterator[str]:
+    """What the notes of a run say against its grades: older than the run, of the demo model, or missing."""
+    if run.summary is not None:
+        summary = RunSummary.from_json(run.summary)
+        for note in summary.notes:
+            if summary.note_grades.get(note) != NoteGrade.INFORMATION:
+                yield note
 
 
 def _ask(

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from benchwright.core import (
     BenchwrightError,
+    DamagedRecordError,
     DatasetError,
     JsonObject,
     NotFoundError,
@@ -80,6 +81,8 @@ def export_labels(store: Store, run: RunRecord, file: str | os.PathLike[str]) ->
         return path, write_rows(path, kind, _lines(store, run))
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another file") from None
+    except DamagedRecordError:
+        raise
     except ValueError as error:
         raise UsageError(
             f"{path} cannot be written: {clause(error)}; choose another format: labels.jsonl"

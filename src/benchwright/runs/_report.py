@@ -46,7 +46,7 @@ def write_report(
     page = _page(store, run)
     with _said(path):
         write_whole(path, page)
-    return [run.id], f"run {run.id} is not complete: {run.error}" if run.lost else None
+    return [run.id], run.incomplete or None
 
 
 @contextmanager

@@ -181,6 +181,12 @@ class RunRecord(Struct, frozen=True):
         note: Any = (self.summary or {})["notes"][-1]  # type: ignore[index]
         return str(note["text"] if isinstance(note, dict) else note)
 
+    @property
+    def incomplete(self) -> str:
+        """What whoever uses a run that has lost records is told; empty, if it has lost none."""
+        cure = "Restore them, if its files have them, with: benchwright doctor"
+        return f"run {self.id} is not complete: {self.loss}. {cure}" if self.lost else ""
+
     def damaged(self, told: str) -> str:
         """What cannot be read of a self, and what helps, after the number of the self."""
         return (

@@ -195,7 +195,7 @@ def _facet_text(outcome: str, verdict: str, scored: bool, error: bool) -> str:
 
 
 _DAMAGED = Facet("", "", False, False).to_text()
-_NO_SCORE = (orjson.JSONDecodeError, KeyError, AttributeError, TypeError, OverflowError)
+_NO_SCORE = (ValueError, KeyError, AttributeError, TypeError, OverflowError)
 
 
 def bucket_of(value: float) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchwright.store._driver import Connection
 from benchwright.store._records import Recovered, StoreError
+from benchwright.store._statements.marks import INDEXES, forget_indexes
 
 _SIDE_FILES = ("-wal", "-shm")
 _RESCUED = "rescued"
@@ -49,6 +50,7 @@ def recover_database(database: Path, fresh_at: Callable[[Path], Connection]) -> 
         for source in (kept, *rescued):
             fresh.begin()
             lost += _copy_rows(source, fresh)
+            forget_indexes(fresh)
             fresh.commit()
         rows = {
             table: int(fresh.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
@@ -87,15 +89,20 @@ def _copy_rows(source: Path, fresh: Connection) -> int:
     lost = 0
     with closing(sqlite3.connect(source, isolation_level=None)) as damaged:
         for table in _tables(fresh):
+            if table in INDEXES:  # they are filled again
+                continue
             columns = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
             marks = ",".join("?" * len(columns))
             for row in _readable(damaged, table, columns):
                 if row is None:
                     lost += 1
                 else:
-                    fresh.execute(
-                        f"INSERT OR REPLACE INTO {table} ({','.join(columns)}) VALUES ({marks})", row
-                    )
+                    try:
+                        fresh.execute(
+                            f"INSERT OR REPLACE INTO {table} ({','.join(columns)}) VALUES ({marks})", row
+                        )
+                    except fresh.errors:  # damage made it something that cannot be
+                        lost += 1
     return lost
 
 

@@ -15,6 +15,17 @@ INDEXING = "indexing/"
 INDEXING_UPTO = "indexing_upto/"
 """And up to which row number it then goes."""
 
+INDEXES = ("sample_index", "sample_metrics", "reply_index")
+"""Tables that are derived from steps, up to the row numbers in marks."""
+
+
+def forget_indexes(connection: Connection) -> None:
+    """Delete the marks of the indexes of a database whose steps have got other row numbers: new steps would pass for indexed."""
+    connection.execute(
+        "DELETE FROM marks WHERE name IN ('replies', 'samples') OR name >= 'figures/' AND name < 'figures0'"
+        " OR name >= 'indexing/' AND name < 'indexing_v'"
+    )
+
 
 def lower_marks(connection: Connection) -> None:
     """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps. Figures that are half
