@@ -13,6 +13,7 @@ from random import Random
 
 from benchmarks.large_runs import summary_of_sums
 from benchwright.core import StepValues, encode_json, step_key
+from benchwright.results import run_distributions
 from benchwright.stats import Aggregator
 from benchwright.store import Store, find_workspace, open_store
 
@@ -30,6 +31,8 @@ def make(place: Path, samples: int = SAMPLES, runs: int = RUNS) -> None:
         for count in (samples, samples // 10, samples // 10):
             asyncio.run(_record(store, count))
         store.index_samples()  # as a run of many samples does at its end
+        for number in (1, 2, 3):
+            run_distributions(store, store.run(number))  # keeps them: the same
         dice = Random(0)
         for _ in range(runs - 3):
             _record_brief(store, dice)

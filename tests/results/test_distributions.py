@@ -131,13 +131,39 @@ def test_the_json_and_the_report_of_a_run_have_them(folder: Path, capsys: pytest
         assert page_data((run.folder / "report.html").read_text())["distributions"] == known
 
 
-def test_a_run_of_too_many_samples_has_none_in_its_json(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def kept(folder: Path, number: int) -> Any:
+    with open_store(Workspace(folder)) as store:
+        return store.overview(store.run(number))
+
+
+def shown(folder: Path, number: int, capsys: pytest.CaptureFixture[str]) -> Any:
+    capsys.readouterr()
+    assert main(["show", str(number), "--json", "--workspace", str(folder)]) == 0
+    return json.loads(capsys.readouterr().out)["distributions"]
+
+
+def test_a_run_of_many_samples_keeps_its_overview_until_it_ends_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchwright.results._distributions.MOST_READ", 4)
-    monkeypatch.setattr("benchwright.results._run_page.MOST_READ", 4)
-    assert main(["show", "2", "--json", "--workspace", str(folder)]) == 0
-    assert json.loads(capsys.readouterr().out)["distributions"] is None
-    page = str(folder / "page.html")
-    assert main(["report", "2", "-o", page, "--workspace", str(folder)]) == 0
-    assert page_data(Path(page).read_text())["distributions"] is None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1?,yes\n2?,no\n")
+    few = benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request: "yes"))
+    assert kept(tmp_path, few.run_id) is None, "a short run is read as quickly"
+    known = shown(tmp_path, few.run_id, capsys)
+    monkeypatch.setattr("benchwright.results._distributions.MOST_READ", 1)
+    monkeypatch.setattr("benchwright.results._run_page.MOST_READ", 1)
+    assert shown(tmp_path, few.run_id, capsys) is None, "too many samples to read, and nothing kept"
+    many = benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request: "yes"))
+    overview = kept(tmp_path, many.run_id)
+    assert overview["counts"] == {"right": 1, "wrong": 1}
+    assert shown(tmp_path, many.run_id, capsys) == overview["distributions"]
+    alike = [{**figure, "count": 2} for figure in known["figures"] if figure["name"] != "latency_s"]
+    assert [each for each in overview["distributions"]["figures"] if each["name"] != "latency_s"] == alike
+    with open_store(Workspace(tmp_path)) as store:
+        assert run_distributions(store, store.run(few.run_id)) == known, "asked for alone, they are found"
+    assert kept(tmp_path, few.run_id) == {"counts": {"right": 1, "wrong": 1}, "distributions": known}
+    with open_store(Workspace(tmp_path)) as store:
+        store.claim_run(many.run_id, start=True)
+        assert store.overview(store.run(many.run_id)) is None, "it is at work again"
+        store.finish_run(many.run_id, "completed", summary=many.summary.to_json())
+        assert store.overview(store.run(many.run_id)) is None, "another end"

@@ -11,7 +11,7 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import ScoreSummary, wilson_interval
+from benchwright.stats import RowSums, ScoreSummary, Singles, wilson_interval
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import UNSEEN, Z_95, t_quantile
 
@@ -327,3 +327,30 @@ def test_what_cannot_be_averaged_is_refused_and_leaves_no_trace(value: float) ->
 def test_nothing_has_no_summary() -> None:
     with pytest.raises(ValueError, match="no values"):
         ScoreAccumulator().summary()
+
+
+@given(
+    st.lists(st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(-1e6, 1e6)), min_size=1), min_size=1)
+)
+def test_groups_of_single_values_and_all_of_them_are_summarised_as_one_by_one(
+    groups: list[list[float]],
+) -> None:
+    parts = [Singles.of(group) for group in groups]
+    values = [value for group in groups for value in group]
+    for found, given_values in [*zip(parts, groups, strict=True), (Singles.joined(parts, values), values)]:
+        scores = ScoreAccumulator(share=True)
+        scores.extend(given_values, range(len(given_values)))
+        expected, summary = scores.summary(), found.summary()
+        for name in ("count", "min", "max", "clusters", "interval"):
+            assert getattr(summary, name) == getattr(expected, name), name
+        size = max(map(abs, given_values))
+        assert summary.mean == pytest.approx(expected.mean, rel=1e-12, abs=1e-12 * size)
+        for name in ("stddev", "sample_stderr", "ci_low", "ci_high"):
+            one, other = getattr(summary, name), getattr(expected, name)
+            assert one == (other and pytest.approx(other, rel=1e-6, abs=1e-6 * size)), name
+        rows, origin = found.rows(0.25), RowSums.of(given_values, range(len(given_values)), 0.25)
+        for name in ("rows", "values", "sizes", "ones", "zeros", "means"):
+            assert getattr(rows, name) == getattr(origin, name), name
+        for name in ("total", "squares", "products"):
+            near = pytest.approx(getattr(origin, name), rel=1e-6, abs=1e-6 * size * size + 1e-9)
+            assert getattr(rows, name) == near, name

@@ -228,7 +228,7 @@ def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     if details.result is not None:
         from benchwright.results._distributions import MOST_READ, run_distributions  # not for lists
 
-        few = details.result.evaluated <= MOST_READ
+        few = details.result.evaluated <= MOST_READ or store.overview(run) is not None
         return structs.replace(
             details, read_distributions=partial(run_distributions, store, run) if few else None
         )

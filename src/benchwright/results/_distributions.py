@@ -35,14 +35,18 @@ _UNITS = {
 
 
 MOST_READ = 100_000
-"""The most samples whose distributions are found where nobody asked for them alone: in a run's JSON and in its report."""
+"""The most samples whose distributions are found where nobody asked for them alone, as in a run's JSON. A run with more keeps an overview
+of its samples at its end; one with fewer is read as quickly."""
 
 
 def run_distributions(store: Store, run: RunRecord) -> JsonObject:
     """`{run_id, figures, repeats}`: the figures that some sample has, each as `histogram` returns it, and the stability of repeats,
-    None without them. Raises UsageError for a run without a result."""
+    None without them; as the end of the run kept them, or found now. Raises UsageError for a run without a result."""
     from benchwright.results._kinds import kind_of
 
+    kept = store.overview(run)
+    if kept is not None:
+        return table_of(kept["distributions"])
     samples = kind_of(run).samples
     summary = None if samples is None else samples(store, run)[0].result
     if summary is None:
@@ -50,7 +54,12 @@ def run_distributions(store: Store, run: RunRecord) -> JsonObject:
     found = Distributions(run.manifest, summary)
     for block in RunSamples(store, run).columns(_READ):
         found.add(block)
-    return found.to_json(run.id)
+    distributions = found.to_json(run.id)
+    if summary.evaluated > MOST_READ:  # of a version that kept none
+        from benchwright.results._run_document import group_counts
+
+        store.keep_overview(run, {"counts": group_counts(store, run), "distributions": distributions})
+    return distributions
 
 
 class Distributions:
@@ -60,27 +69,34 @@ class Distributions:
         self._summary = summary
         self._metric = headline_of(summary)
         self._price = _price(manifest, summary.cached_tokens)
-        self._scores, self._costs = array("d"), array("d")
-        self._values = {name: array("d") for name in _UNITS}
+        self._scores, self._costs, self._times = array("d"), array("d"), array("d")
+        self._counts: dict[str, Counter[int]] = {name: Counter() for name in _UNITS if name != "latency_s"}
+        """How often each number occurs: many samples have few of them."""
         self._rows = _Rows() if summary.repeats > 1 and self._metric is not None else None
 
     def add(self, block: Mapping[str, Sequence[Any]]) -> None:
         """Take some samples, column by column."""
-        metric, price, values = self._metric, self._price, self._values
-        found = [
-            None if each is None or metric is None else _number(each.get(metric)) for each in block["scores"]
+        metric, price, counts = self._metric, self._price, self._counts
+        found: list[Any] = [
+            None if each is None or metric is None else each.get(metric) for each in block["scores"]
         ]
         # Lists, because a generator costs a call for each sample, and every run that ends comes by.
+        kinds = {*map(type, found)}
+        if kinds == {bool}:
+            found = [1.0 if each else 0.0 for each in found]
+        elif kinds != {float} or not all(map(isfinite, found)):
+            found = [_number(each) for each in found]
         self._scores.extend([each for each in found if each is not None])
-        for name in ("latency_s", "prompt_tokens", "completion_tokens"):
-            values[name].extend([each for each in block[name] if each is not None])
-        values["reply_length"].extend([len(each) for each in block["response"] if each is not None])
+        self._times.extend([each for each in block["latency_s"] if each is not None])
+        for name in ("prompt_tokens", "completion_tokens"):
+            counts[name].update([each for each in block[name] if each is not None])
+        counts["reply_length"].update([len(each) for each in block["response"] if each is not None])
         if price is not None:
-            counts = zip(block["prompt_tokens"], block["completion_tokens"], strict=True)
+            pairs = zip(block["prompt_tokens"], block["completion_tokens"], strict=True)
             self._costs.extend(
                 [
                     sent * price[0] + got * price[1]
-                    for sent, got in counts
+                    for sent, got in pairs
                     if sent is not None and got is not None
                 ]
             )
@@ -90,9 +106,10 @@ class Distributions:
     def to_json(self, run_id: int) -> JsonObject:
         """As `run_distributions` returns them."""
         metric, price, rows = self._metric or "", self._price, self._rows
-        figures = [
+        figures: list[tuple[str, str, Sequence[float]]] = [
             ("score", metric, self._scores),
-            *((name, _UNITS[name], self._values[name]) for name in _UNITS),
+            ("latency_s", _UNITS["latency_s"], self._times),
+            *((name, _UNITS[name], list(found.elements())) for name, found in self._counts.items()),
         ]
         if price is not None:
             figures.append(("cost", price[2], self._costs))

@@ -10,6 +10,7 @@ from benchwright.core import JsonObject, JsonValue, RunSummary, load_exact_json,
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
 from benchwright.results._runs import RunDetails, View
+from benchwright.results._settings import table_of
 from benchwright.store import RunRecord, Store
 
 
@@ -28,17 +29,26 @@ def run_document(store: Store, run: RunRecord) -> JsonObject:
 
 
 def _page(store: Store, run: RunRecord, details: View, result: RunSummary) -> JsonObject:
-    counts: Counter[Group] = Counter()
-    for facet, samples in store.sample_counts(run.id).items():
-        counts[_group(facet.scored, facet.verdict)] += samples
+    counts = group_counts(store, run)
     first = store.page_samples(run.id, limit=1).items
     columns = _columns(first[0].score_input if first else None)
     if not isinstance(details, RunDetails):  # the page of a workflow has its own words, about its steps too
-        return {"counts": {str(group): number for group, number in counts.items()}, "columns": columns}
+        return {"counts": counts, "columns": columns}
     page = run_page(details, result, counts, first[0].call_input if first else None)
     page["columns"] = columns
     page["files"] = list[JsonValue](open_artifacts(run.folder).names())
     return page
+
+
+def group_counts(store: Store, run: RunRecord) -> JsonObject:
+    """The number of samples in each group, as the end of the run kept it, or counted now."""
+    kept = store.overview(run)
+    if kept is not None:
+        return table_of(kept["counts"])
+    counts: Counter[Group] = Counter()
+    for facet, samples in store.sample_counts(run.id).items():
+        counts[_group(facet.scored, facet.verdict)] += samples
+    return {str(group): number for group, number in counts.items()}
 
 
 def _columns(row: bytes | None) -> list[JsonValue]:

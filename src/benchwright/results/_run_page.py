@@ -79,13 +79,21 @@ class ChosenSamples:
     @classmethod
     def of(cls, details: RunDetails, summary: RunSummary) -> ChosenSamples:
         """For the page of a run."""
-        few = summary.evaluated <= MOST_READ
-        return cls(details.report_size or 0, Distributions(details.manifest, summary) if few else None)
+        return cls(details.report_size or 0, Distributions(details.manifest, summary))
 
-    def distributions(self, run_id: int) -> JsonObject | None:
-        """The distributions of all samples; None without samples, or if they are too many."""
+    def overview(self, run_id: int) -> JsonObject:
+        """`{counts, distributions}` of all samples; without samples, `distributions` is None."""
         known = self._distributions
-        return None if known is None or not self.counts else known.to_json(run_id)
+        found = None if known is None or not self.counts else known.to_json(run_id)
+        return {
+            "counts": {str(group): number for group, number in self.counts.items()},
+            "distributions": found,
+        }
+
+    @property
+    def many(self) -> bool:
+        """Whether there are so many samples that their overview must be kept."""
+        return self.counts.total() > MOST_READ
 
 
 def _group(scores: dict[str, Any] | None) -> Group:
@@ -103,7 +111,7 @@ def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def run_page(
-    details: RunDetails, summary: RunSummary, counts: Mapping[Group, int], request: bytes | None = None
+    details: RunDetails, summary: RunSummary, counts: JsonObject, request: bytes | None = None
 ) -> JsonObject:
     """Everything that the page of a run shows, except for its samples: texts and numbers in the order of the page. `counts` are its
     samples by group; empty if the run keeps none in its folder. `request` is the body of one request."""
@@ -127,7 +135,7 @@ def run_page(
             if name not in known and isinstance(value, int | float)
         ],
         "facts": [[label, words] for label, words in [*usage(summary), *_from_cache(summary)]],
-        "counts": {str(group): number for group, number in counts.items()},
+        "counts": counts,
         "settings": [
             [heading, [[key, value, origin(details.settings, key)] for key, value in _flat(table)]]
             for heading, table, origin in (

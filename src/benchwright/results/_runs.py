@@ -347,7 +347,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, distributions, command, params, origins, endpoint, manifest, events}`; `recorded` counts
-        the samples of a run without a result, `labels` says what labels would change, and `distributions` has those of a run of at most 100,000 samples."""
+        the samples of a run without a result, `labels` says what labels would change, and `distributions` is None for a run of more than 100,000 samples that did not keep them."""
         return details_json(
             self,
             self.run.summary,

@@ -156,6 +156,10 @@ class RunSamples:
             if calls:
                 yield ModelReply.columns([call.output for call in calls])
 
+    def keep_overview(self, found: JsonObject) -> None:
+        """Keep what was found in all samples with the run."""
+        self._store.keep_overview(self._run, found)
+
     def _decoded(self) -> Iterator[tuple[DecodedSteps, int]]:
         kept = self._kept_steps()
         if kept is not None:

@@ -39,8 +39,8 @@ from benchwright.stats import (
     RowSums,
     ScoreAccumulator,
     ScoreSummary,
+    Singles,
     holm,
-    singles_summary,
 )
 from benchwright.store import RunRecord, Store, labels_of as labels_of, value_in as value_in
 
@@ -48,8 +48,8 @@ MOST_SLICES = 200
 """The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
 _BINS = 5
 """Groups of a column with more numbers than that: fifths of the rows."""
-_BLOCK = 2_000
-"""Samples that are decoded together."""
+_BLOCK = 500
+"""Samples that are decoded together: few enough for the processor's cache."""
 _NUMBERS = frozenset({bool, int, float})
 _MOST_NAMED = 40
 """The most columns that an error names."""
@@ -233,7 +233,8 @@ def _corrected(
 def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes | None], Sequence[bytes]]]:
     samples = source.rows_scored()
     while block := list(islice(samples, _BLOCK)):
-        yield [each[0] for each in block], [each[1] for each in block], [each[2] for each in block]
+        hashes, rows, records = zip(*block, strict=True)
+        yield hashes, rows, records
 
 
 class _Samples:
@@ -335,14 +336,36 @@ def _gathered(
     for code, places in enumerate(groups.of_code):
         for place in places:
             members[place].append(code)
-    sums = _GroupSums(samples.origin, once=samples.once, share=share)
-    found = [
-        (*sums.of(_joined(values, codes), _joined(clusters, codes)), sum(lost[code] for code in codes))
-        for codes in members
+    lost_of = [sum(lost[code] for code in codes) for codes in members]
+    if samples.once:
+        apart = all(len(places) == 1 for places in groups.of_code)
+        found = _of_singles([_joined(values, codes) for codes in members], samples.values, apart, share)
+    else:
+        sums = _GroupSums(samples.origin, share=share)
+        found = [sums.of(_joined(values, codes), _joined(clusters, codes)) for codes in members]
+        found.append(sums.of(samples.values, samples.clusters))
+    return [(*each, failed) for each, failed in zip(found, [*lost_of, samples.failures], strict=True)]
+
+
+def _of_singles(
+    groups: Sequence[array[float]], values: array[float], apart: bool, share: bool
+) -> list[tuple[RowSums, ScoreSummary | None]]:
+    """The sums and the summary of each group of rows with one value each, and of all. `apart`: no row is in two groups."""
+    found = [None if not known else Singles.of(known) for known in map(_known, groups)]
+    known = _known(values)
+    parts = [each for each in found if each is not None]
+    whole = None if not known else Singles.joined(parts, known) if apart else Singles.of(known)
+    origin = 0.0 if whole is None or whole.answers else whole.mean
+    return [
+        (RowSums(), None) if each is None else (each.rows(origin), each.summary(share=share))
+        for each in (*found, whole)
     ]
-    apart = samples.once and all(len(places) == 1 for places in groups.of_code)
-    whole = RowSums.joined(each for each, _, _ in found) if apart else None
-    return [*found, (*sums.of(samples.values, samples.clusters, whole), samples.failures)]
+
+
+def _known(values: array[float]) -> list[float]:
+    """The values that are there, as a list: an array makes each number anew, every time."""
+    numbers = values.tolist()
+    return [value for value in numbers if value == value] if isnan(sum(numbers)) else numbers
 
 
 def _joined(parts: Sequence[array[Any]], places: Sequence[int]) -> array[Any]:
@@ -353,28 +376,19 @@ def _joined(parts: Sequence[array[Any]], places: Sequence[int]) -> array[Any]:
 
 
 class _GroupSums:
-    """Sums up groups of samples."""
+    """Sums up groups of samples, of which a row may have several."""
 
-    def __init__(self, origin: float, *, once: bool, share: bool) -> None:
-        self._origin, self._once, self._share = origin, once, share
+    def __init__(self, origin: float, *, share: bool) -> None:
+        self._origin, self._share = origin, share
 
-    def of(
-        self, values: array[float], clusters: array[int], known_sums: RowSums | None = None
-    ) -> tuple[RowSums, ScoreSummary | None]:
-        """The sums, unless they are known, and the summary of some samples. Those without a value count as nothing."""
+    def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, ScoreSummary | None]:
+        """The sums and the summary of some samples. Those without a value count as nothing."""
         if isnan(sum(values)):
             known = [value == value for value in values]
             values = array("d", compress(values, known))
             clusters = array("i", compress(clusters, known))
         if not values:
             return RowSums(), None
-        if self._once:
-            numbers = values.tolist()  # an array makes each number anew, every time
-            ones, zeros = numbers.count(1.0), numbers.count(0.0)
-            summary = singles_summary(ones, zeros, numbers, share=self._share)
-            if not self._origin and ones + zeros == len(numbers):  # a count says it all
-                return RowSums.of_answers(ones, zeros), summary
-            return known_sums or RowSums.of(numbers, None, self._origin), summary
         order = sorted(
             range(len(values)), key=clusters.__getitem__
         )  # the values of a row must follow each other

@@ -1,7 +1,6 @@
 from benchwright.stats._accumulator import (
     ScoreAccumulator as ScoreAccumulator,
     ScoreSummary as ScoreSummary,
-    singles_summary as singles_summary,
 )
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (
@@ -36,4 +35,5 @@ from benchwright.stats._repeats import (
     consensus_at_k as consensus_at_k,
     pass_at_k as pass_at_k,
 )
+from benchwright.stats._singles import Singles as Singles
 from benchwright.stats._tails import binomial_tail as binomial_tail, holm as holm

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from itertools import islice
 from math import fsum, inf, isfinite, sqrt
-from operator import eq, mul
+from operator import eq
 from typing import NoReturn
 
 from msgspec import Struct
@@ -67,7 +67,7 @@ class ScoreSummary(Struct, frozen=True):
         )
 
 
-class _Spread(Struct, frozen=True):
+class Spread(Struct, frozen=True):
     """The figures from which the interval of a mean is computed."""
 
     n: int
@@ -112,38 +112,6 @@ class _Spread(Struct, frozen=True):
             clusters=self.clusters,
             interval=interval,
         )
-
-
-def singles_summary(
-    ones: int, zeros: int, values: Sequence[float] | None = None, *, share: bool = True
-) -> ScoreSummary:
-    """The summary of so many ones and zeros, each of another cluster; `values`: all of them, if some are neither. It is that of a
-    `ScoreAccumulator`, except for the last digits of squares and cubes, in a third of the time, or without looking at the values.
-
-    >>> round(singles_summary(3, 1).mean, 2), round(singles_summary(1, 0, [0.5, 0.75, 1.0]).mean, 2)
-    (0.75, 0.75)
-    """
-    if values is not None and ones + zeros < len(values):
-        return _of_singles(values, share)
-    n = ones + zeros
-    mean, squares = ones / n, ones * zeros / n
-    third = ones / n - 3 * mean * squares / n - mean * mean * mean
-    stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
-    ends = (float(not zeros), float(ones > 0))
-    return _Spread(n, mean, squares, stderr, float(n), third, n, True, ends, share).summary()
-
-
-def _of_singles(values: Sequence[float], share: bool) -> ScoreSummary:
-    n, ends = len(values), (float(min(values)), float(max(values)))
-    total = fsum(values) if ends[0] > -LARGEST and ends[1] < LARGEST else inf
-    if not isfinite(total):
-        _refuse(next(value for value in values if not fit((value,))))
-    mean = min(max(total / n, ends[0]), ends[1])
-    apart = [value - mean for value in values]
-    squared = list(map(mul, apart, apart))
-    squares, third = sum(squared), sum(map(mul, squared, apart)) / n
-    stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
-    return _Spread(n, mean, squares, stderr, float(n), third, n, False, ends, share).summary()
 
 
 LARGEST = MetricSummary.LARGEST
@@ -216,7 +184,7 @@ class ScoreAccumulator:
                 Such a score cannot be averaged, and leaving it out would flatter the metric.
         """
         if not -LARGEST < value < LARGEST:
-            _refuse(value)
+            refuse(value)
         self._pending.append(value)
         self._pending_clusters.append(cluster)
         if len(self._pending) >= _PENDING:
@@ -229,7 +197,7 @@ class ScoreAccumulator:
             ValueError: as from `add`; none of the values is added then.
         """
         if not fit(values):
-            _refuse(next(value for value in values if not fit((value,))))
+            refuse(next(value for value in values if not fit((value,))))
         self._pending += values
         self._pending_clusters += clusters
         if len(self._pending) >= _PENDING:
@@ -255,7 +223,7 @@ class ScoreAccumulator:
         """Return the mean's interval at the level given as a normal quantile. Raises ValueError if there are no values."""
         return self._spread().interval(z)[:2]
 
-    def _spread(self) -> _Spread:
+    def _spread(self) -> Spread:
         self._fold()
         n, _, squares = _merged(
             (self._n, self._mean, self._m2), (self._open_size, self._open_mean, self._open_m2)
@@ -278,7 +246,7 @@ class ScoreAccumulator:
             stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
             rows = moments.effective
             third = moments.third(mean)
-        return _Spread(
+        return Spread(
             n,
             mean,
             squares,
@@ -383,7 +351,8 @@ class ScoreAccumulator:
         self._compensation = fsum(terms)
 
 
-def _refuse(value: float) -> NoReturn:
+def refuse(value: float) -> NoReturn:
+    """Raise ValueError for a value that cannot be averaged."""
     raise ValueError(f"score {value!r} cannot be averaged; expected a finite number below {LARGEST:g}")
 
 

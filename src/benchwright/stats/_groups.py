@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby
 from math import exp, lgamma, log, log1p, sqrt
-from operator import itemgetter, mul
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -44,25 +44,9 @@ class RowSums(Struct):
     rows are equal: their rounding errors look like a spread."""
 
     @classmethod
-    def of_answers(cls, ones: int, zeros: int) -> RowSums:
-        """The sums of rows with one value each, 1 or 0."""
-        count, right = ones + zeros, float(ones)
-        means: dict[float | Fraction, int] = {
-            mean: rows for mean, rows in ((1.0, ones), (0.0, zeros)) if rows
-        }
-        return cls(count, count, right, right, right, float(count), ones, zeros, means)
-
-    @classmethod
-    def of(cls, values: Sequence[float], clusters: Sequence[int] | None, origin: float) -> RowSums:
-        """The sums of rows; `clusters`: the row of each value, those of a row after each other. None: one value each."""
+    def of(cls, values: Sequence[float], clusters: Sequence[int], origin: float) -> RowSums:
+        """The sums of rows; `clusters`: the row of each value, those of a row after each other."""
         sums = cls(values=len(values), ones=values.count(1.0), zeros=values.count(0.0))
-        if clusters is None:
-            apart = [value - origin for value in values]
-            sums.rows, sums.sizes = len(apart), float(len(apart))
-            sums.total = sums.products = sum(apart)
-            sums.squares = sum(map(mul, apart, apart))
-            sums.means = _few(values)
-            return sums
         rows = [
             [value for _, value in row]
             for _, row in groupby(zip(clusters, values, strict=True), itemgetter(0))
@@ -74,24 +58,8 @@ class RowSums(Struct):
             sums.squares += total * total
             sums.products += total * size
             sums.sizes += size * size
-        sums.means = _few(map(_exact_mean, rows))
+        sums.means = few_means(map(_exact_mean, rows))
         return sums
-
-    @classmethod
-    def joined(cls, parts: Iterable[RowSums]) -> RowSums:
-        """The sums of groups that share no row."""
-        whole = cls()
-        means: dict[float | Fraction, int] | None = {}
-        for part in parts:
-            for name in cls.__struct_fields__[:-1]:
-                setattr(whole, name, getattr(whole, name) + getattr(part, name))
-            if means is None or part.means is None:
-                means = None
-            else:
-                for mean, rows in part.means.items():
-                    means[mean] = means.get(mean, 0) + rows
-        whole.means = None if means is None or len(means) > 2 else means
-        return whole
 
     def without(self, part: RowSums) -> RowSums:
         """The sums of the rows that are not in `part`."""
@@ -149,7 +117,7 @@ class RowSums(Struct):
         return student_two_sided((self.mean - others.mean) / sqrt(one + other), degrees), "welch"
 
 
-def _few(means: Iterable[float | Fraction]) -> dict[float | Fraction, int] | None:
+def few_means(means: Iterable[float | Fraction]) -> dict[float | Fraction, int] | None:
     """How often each occurs; None if there are more than two."""
     found: dict[float | Fraction, int] = {}
     for mean in means:

@@ -76,6 +76,12 @@ class RunStore(Protocol):
         """Record the time and the figures of a run that has ended. It stays `running`, and this process's, until its files
         are written: a run that is killed meanwhile has an end and can be resumed."""
 
+    def keep_overview(self, run: RunRecord, found: JsonObject) -> None:
+        """Keep what was found in all samples of a run that has ended. A later end makes it void."""
+
+    def overview(self, run: RunRecord) -> JsonObject | None:
+        """What the last end of a run found in all its samples, if that was kept and none has been lost since."""
+
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
     ) -> None:

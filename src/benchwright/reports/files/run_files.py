@@ -34,6 +34,7 @@ from benchwright.results import (
     RunSamples,
     result_sentence,
     run_page,
+    table_of,
 )
 
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
@@ -59,8 +60,11 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
             write_samples(file, samples, metrics, choices=details.ranks_choices, seen=chosen.add)
     else:
         files.remove(RunFile.SAMPLES)  # from another run that used the folder
+    overview = chosen.overview(details.run.id)
+    if chosen.many:
+        samples.keep_overview(overview)
     if details.reports_exchanges("html"):
-        page = _page(details, summary, chosen, samples)
+        page = _page(details, summary, chosen, overview, samples)
         files.write(RunFile.REPORT, page)
     else:
         files.remove(RunFile.REPORT)  # as above
@@ -76,14 +80,20 @@ def run_report(details: RunDetails, samples: RunSamples, summary: RunSummary) ->
     if details.saves_samples:
         for columns in samples.columns(COLUMNS):
             chosen.add(columns)
-    return _page(details, summary, chosen, samples)
+    return _page(details, summary, chosen, chosen.overview(details.run.id), samples)
 
 
-def _page(details: RunDetails, summary: RunSummary, chosen: ChosenSamples, samples: RunSamples) -> bytes:
-    page = run_page(details, summary, chosen.counts, samples.first_request())
+def _page(
+    details: RunDetails,
+    summary: RunSummary,
+    chosen: ChosenSamples,
+    overview: JsonObject,
+    samples: RunSamples,
+) -> bytes:
+    page = run_page(details, summary, table_of(overview["counts"]), samples.first_request())
     return report_page(
         "run",
-        {**page, "distributions": chosen.distributions(details.run.id)},
+        {**page, "distributions": overview["distributions"]},
         title=details.run.title,
         heading=result_sentence(details.run.title, summary),
         bad=not summary.comparable,

@@ -6,7 +6,13 @@ from types import TracebackType
 from typing import Self
 
 from benchwright.store._driver import Driver, Transaction
-from benchwright.store._statements.schema import HAS_LABELS, LAST_RUN, TELLS_PROGRESS, connected
+from benchwright.store._statements.schema import (
+    HAS_LABELS,
+    HAS_OVERVIEWS,
+    LAST_RUN,
+    TELLS_PROGRESS,
+    connected,
+)
 from benchwright.store._workspace import Workspace
 
 
@@ -24,6 +30,7 @@ class Opened:
         # Tables of an earlier version stay as they are while they are only read.
         version = self._connection.version()
         self._tells_progress, self._has_labels = version >= TELLS_PROGRESS, version >= HAS_LABELS
+        self._has_overviews = version >= HAS_OVERVIEWS
 
     def close(self) -> None:
         """Close the database."""

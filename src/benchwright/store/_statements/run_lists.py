@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from benchwright.core import (
     RUN_STATUSES,
     DamagedRecordError,
+    JsonObject,
     NotFoundError,
     RunOwnedError,
     clause,
@@ -64,6 +65,14 @@ class RunLists(Opened):
         where = " AND ".join(text for text, value in conditions.items() if value is not None)
         limited = "" if limit is None else f" LIMIT {int(limit)}"
         return self._select_runs(f"{where and f'WHERE {where}'} ORDER BY id DESC{limited}", tuple(values))
+
+    def overview(self, run: RunRecord) -> JsonObject | None:
+        """What the last end of a run found in all its samples, if that was kept and none has been lost since."""
+        if run.finished_at is None or run.lost or not self._has_overviews:
+            return None
+        row = self._connection.execute("SELECT overview FROM runs WHERE id = ?", (run.id,)).fetchone()
+        found: JsonObject = {} if row is None or row[0] is None else orjson.loads(row[0])
+        return found if found.pop("finished_at", None) == run.finished_at else None
 
     def run_marks(self) -> dict[int, tuple[object, ...]]:
         """A mark of each run, oldest first. A run whose process has died has another one than before."""

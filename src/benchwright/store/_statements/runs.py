@@ -261,6 +261,13 @@ class Runs(RunLists):
             )
         return self.run(run_id)
 
+    def keep_overview(self, run: RunRecord, found: JsonObject) -> None:
+        """Keep what was found in all samples of a run that has ended. A later end makes it void."""
+        if run.finished_at is not None and not self._read_only:
+            kept = encode_json({"finished_at": run.finished_at, **found})
+            with self._transaction() as connection:
+                connection.execute("UPDATE runs SET overview = ? WHERE id = ?", (kept, run.id))
+
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
     ) -> None:

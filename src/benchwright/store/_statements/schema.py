@@ -165,6 +165,8 @@ _CHANGES: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX trials_by_run ON trials (run_id, sample_id, repeat)",
     ),
+    # What the end of a run found in all its samples (JSON), so that no page reads them all.
+    ("ALTER TABLE runs ADD COLUMN overview {bytes}",),
 )
 """The statements of each later version, in order. One that was released is never edited."""
 VERSION = _FIRST + len(_CHANGES)
@@ -172,6 +174,8 @@ TELLS_PROGRESS = 8
 """The version from which runs have their progress."""
 HAS_LABELS = 9
 """The version from which there are labels and trials."""
+HAS_OVERVIEWS = 10
+"""The version from which runs have their overview."""
 
 LAST_RUN = "SELECT max(id) FROM (SELECT id FROM runs UNION ALL SELECT value FROM marks WHERE name = 'removed_run') AS numbers"
 """The highest run number ever used. A removed run's number counts, because users may have noted it."""
