@@ -329,9 +329,11 @@ def test_nothing_has_no_summary() -> None:
         ScoreAccumulator().summary()
 
 
-@given(
-    st.lists(st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(-1e6, 1e6)), min_size=1), min_size=1)
-)
+VALUES = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(-1e6, 1e6))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(VALUES, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_groups_of_single_values_and_all_of_them_are_summarised_as_one_by_one(
     groups: list[list[float]],
 ) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import compress, islice
 from math import isfinite, isnan
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -159,9 +159,9 @@ def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less:
         raise NotFoundError(
             f"no row of run {run_id} has a column {column!r}.{suggest(column, known)} Columns: {there}"
         )
-    names, groups = labels.groups()
-    overlapping = any(len(group) > 1 for group in groups.of_code)
-    *slices, (total, summary, lost) = _gathered(samples, groups, len(names), share=is_share(metric))
+    names, codes, of_code = labels.groups()
+    overlapping = any(len(group) > 1 for group in of_code)
+    *slices, (total, summary, lost) = _gathered(samples, codes, of_code, len(names), share=is_share(metric))
     tested: list[float | None] = []
     for sums, _, _ in slices:
         apart = 0 < sums.rows < total.rows
@@ -317,28 +317,30 @@ def _decoder(*path: str) -> Callable[[bytes], list[Any]] | None:
 
 
 _NAN = float("nan")
+_Members: TypeAlias = list[tuple[int, ...]]
+"""The groups of each code."""
 
 
 def _gathered(
-    samples: _Samples, groups: _Groups, count: int, *, share: bool
+    samples: _Samples, codes: Sequence[int], of_code: _Members, count: int, *, share: bool
 ) -> list[tuple[RowSums, ScoreSummary | None, int]]:
     """The sums, the summary and the number of failures of each group; those of all samples last."""
     # By codes first, of which each sample has one: a group may have several, and a code several groups.
-    values = [array("d") for _ in groups.of_code]
-    clusters = [array("i") for _ in groups.of_code]
-    for code, value in zip(groups.codes, samples.values, strict=True):
+    values = [array("d") for _ in of_code]
+    clusters = [array("i") for _ in of_code]
+    for code, value in zip(codes, samples.values, strict=True):
         values[code].append(value)
     if not samples.once:
-        for code, cluster in zip(groups.codes, samples.clusters, strict=True):
+        for code, cluster in zip(codes, samples.clusters, strict=True):
             clusters[code].append(cluster)
-    lost = Counter(compress(groups.codes, samples.failed))
+    lost = Counter(compress(codes, samples.failed))
     members: list[list[int]] = [[] for _ in range(count)]
-    for code, places in enumerate(groups.of_code):
+    for code, places in enumerate(of_code):
         for place in places:
             members[place].append(code)
     lost_of = [sum(lost[code] for code in codes) for codes in members]
     if samples.once:
-        apart = all(len(places) == 1 for places in groups.of_code)
+        apart = all(len(places) == 1 for places in of_code)
         found = _of_singles([_joined(values, codes) for codes in members], samples.values, apart, share)
     else:
         sums = _GroupSums(samples.origin, share=share)
@@ -398,14 +400,6 @@ class _GroupSums:
         for start in range(0, len(values), _BLOCK):
             scores.extend(values[start : start + _BLOCK], clusters[start : start + _BLOCK])
         return RowSums.of(values, clusters, self._origin), scores.summary()
-
-
-class _Groups(Struct):
-    """Which groups each sample is in."""
-
-    codes: Sequence[int]
-    """The code of each sample."""
-    of_code: list[tuple[int, ...]]
 
 
 class _Labels:
@@ -525,8 +519,8 @@ class _Labels:
             )
         return number
 
-    def groups(self) -> tuple[list[str | None], _Groups]:
-        """The names of the groups, and the groups of each sample."""
+    def groups(self) -> tuple[list[str | None], Sequence[int], _Members]:
+        """The names of the groups, the code of each sample, and the groups of each code."""
         if self._numbers is not None:
             return _bins(self._numbers)
         names: dict[str | None, int] = {}
@@ -541,10 +535,10 @@ class _Labels:
             )
             found = [name or None for name in labels_of(value) or (None,)]  # an empty cell is no value
             of_code.append(tuple(names.setdefault(name, len(names)) for name in found))
-        return list(names), _Groups(self._of_samples, of_code)
+        return list(names), self._of_samples, of_code
 
 
-def _bins(numbers: Sequence[float]) -> tuple[list[str | None], _Groups]:
+def _bins(numbers: Sequence[float]) -> tuple[list[str | None], Sequence[int], _Members]:
     """Ranges with about the same number of samples each. Equal numbers are in one range."""
     known = sorted(number for number in numbers if number == number)
     starts = sorted({known[len(known) * part // _BINS] for part in range(_BINS)})
@@ -558,7 +552,7 @@ def _bins(numbers: Sequence[float]) -> tuple[list[str | None], _Groups]:
     )
     if len(known) < len(numbers):
         names.append(None)
-    return names, _Groups(codes, [(place,) for place in range(len(names))])
+    return names, codes, [(place,) for place in range(len(names))]
 
 
 def _below(ordered: Sequence[float], start: float) -> int:

@@ -67,7 +67,7 @@ class ScoreSummary(Struct, frozen=True):
         )
 
 
-class Spread(Struct, frozen=True):
+class MeanSpread(Struct, frozen=True):
     """The figures from which the interval of a mean is computed."""
 
     n: int
@@ -223,7 +223,7 @@ class ScoreAccumulator:
         """Return the mean's interval at the level given as a normal quantile. Raises ValueError if there are no values."""
         return self._spread().interval(z)[:2]
 
-    def _spread(self) -> Spread:
+    def _spread(self) -> MeanSpread:
         self._fold()
         n, _, squares = _merged(
             (self._n, self._mean, self._m2), (self._open_size, self._open_mean, self._open_m2)
@@ -246,7 +246,7 @@ class ScoreAccumulator:
             stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
             rows = moments.effective
             third = moments.third(mean)
-        return Spread(
+        return MeanSpread(
             n,
             mean,
             squares,

@@ -10,7 +10,7 @@ from operator import mul
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.stats._accumulator import LARGEST, ScoreSummary, Spread, fit, refuse
+from benchwright.stats._accumulator import LARGEST, MeanSpread, ScoreSummary, fit, refuse
 from benchwright.stats._groups import RowSums, few_means
 
 
@@ -105,7 +105,7 @@ class Singles(Struct, frozen=True):
         """The statistics; `share`: as `ScoreAccumulator` has it."""
         n = self.count
         stderr = sqrt(self.squares / (n - 1) / n) if n > 1 else 0.0
-        spread = Spread(
+        spread = MeanSpread(
             n, self.mean, self.squares, stderr, float(n), self.cubes / n, n, self.answers, self.ends, share
         )
         return spread.summary()
