@@ -166,7 +166,17 @@ class RunSummary(Struct, frozen=True):
         for name in (self.headline, *_USUAL):
             if name is not None and name in self.metrics:
                 return name
-        return next(iter(self.metrics), None)
+        judged = (name for name in self.metrics if not RunSummary.is_effort(name))
+        return next(judged, next(iter(self.metrics), None))
+
+    @staticmethod
+    def is_effort(name: str) -> bool:
+        """Whether a metric's name shows that it measures effort: time, tokens, steps, calls or cost. More of it is neither won nor lost.
+
+        >>> [name for name in ("latency_s", "tool_calls", "prompt_tokens", "cost_eur", "calls_right", "accuracy") if RunSummary.is_effort(name)]
+        ['latency_s', 'tool_calls', 'prompt_tokens', 'cost_eur']
+        """
+        return is_time(name) or _EFFORT.fullmatch(name.lower()) is not None
 
     def to_json(self) -> JsonObject:
         """As a JSON object."""
@@ -209,6 +219,11 @@ SECONDS_OF = {
 _LOWER_IS_BETTER = late_pattern(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"
+)
+
+_EFFORT = late_pattern(
+    r"(?:(?:n|num|total|mean|avg|max|model|tool|llm|agent|prompt|completion|input|output|reasoning|used)_)*"
+    r"(?:steps?|calls?|tokens?|turns?|rounds?|attempts?|retries|requests?|costs?|price|usd|eur)(?:_(?:used|total|count|mean|usd|eur|per_row))*"
 )
 
 

@@ -35,6 +35,8 @@ class SampleTexts(NamedTuple):
     reply: str | None
     row: bytes | None = None
     """The row of the data as JSON, if it is known."""
+    name: str | None = None
+    """The name that a workflow gave the row."""
 
 
 class SampleReader(Protocol):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 
 from benchwright.config import settings_deciding
 from benchwright.core import (
@@ -79,8 +80,36 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
             "To compare the rows that both have anyway, add --force"
         )
     first, second = _summary(a), _summary(b)
+    return compared_samples(
+        one,
+        other,
+        (first, second),
+        options,
+        sides=(_side(a, first), _side(b, second)),
+        notes=(*_overridden(reasons), *_notes_on(a, b, first, second)),
+        inputs=setting_differences(a, b, options.harmless),
+    )
+
+
+def compared_samples(
+    one: FoundRun,
+    other: FoundRun,
+    summaries: tuple[RunSummary, RunSummary],
+    options: ComparisonOptions,
+    *,
+    sides: tuple[Side, Side],
+    notes: Iterable[GradedNote],
+    inputs: JsonObject,
+    outputs: JsonObject | None = None,
+    metrics: Sequence[MetricComparison] = (),
+    effort: Sequence[MetricComparison] = (),
+) -> Comparison:
+    """Compare two runs by their samples. `outputs`, `metrics` and `effort` are what the runs have besides: a returned value, figures that
+    come from no sample, and what they used. NotFoundError for a metric that neither has."""
+    first, second = summaries
     less = {*options.lower, *first.lower_is_better, *second.lower_is_better}
-    headline = _headline(first, second, options.metric)
+    is_effort = _effort(options, less)
+    headline = _headline(first, second, options.metric, is_effort)
     down = headline is not None and lower_is_better(headline, less)
     seen = paired_samples(
         one.samples,
@@ -89,26 +118,69 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
         listed=options.listed,
         headline=headline,
         worse=1 if down else -1,
+        is_effort=is_effort,
     )
-    metrics = _metrics(first, second, seen, options, less)
-    counted = [found for found in metrics if options.times or not found.noise]
+    names = [*_ordered(first), *_ordered(second), *(each.name for each in (*metrics, *effort))]
+    requested = requested_metrics(names, options.metric)
+    judged = [name for name in requested if not is_effort(name)]
+    of_samples = [
+        _metric(name, first, second, seen, options, less) for name in judged if _has(name, first, second)
+    ]
+    used = [_used(name, first, second) for name in requested if is_effort(name) and _has(name, first, second)]
+    known = {each.name for each in used}
+    used += [each for each in effort if each.name not in known and (options.metric is None)]
+    tested = adjusted([*of_samples, *(each for each in metrics if each.name in judged)])
+    same = outputs is None or bool(outputs["same"])
     return Comparison(
-        run_a=_side(a, first),
-        run_b=_side(b, second),
-        differs=seen.differ or any(not found.same for found in counted),
-        regressed=any(found.worse and found.significant for found in counted),
-        notes=tuple(
-            gravest_first((*_overridden(reasons), *_notes_on(a, b, first, second), *_nothing_shared(seen)))
-        ),
-        metrics=tuple(metrics),
+        run_a=sides[0],
+        run_b=sides[1],
+        differs=seen.differ
+        or not same
+        or any(not found.same for found in (*tested, *(used if options.times else ()))),
+        regressed=any(found.worse and found.significant for found in tested),
+        notes=tuple(gravest_first((*notes, *_nothing_shared(seen)))),
+        metrics=tuple(tested),
+        effort=tuple(used),
         steps=tuple(seen.steps),
         changed=with_texts(seen.changed, one.samples, other.samples),
         changes=seen.changes,
         both=seen.both,
         only_a=seen.only_a,
         only_b=seen.only_b,
-        inputs=setting_differences(a, b, options.harmless),
-        outputs={"same": not seen.differ, "run_a": None, "run_b": None},
+        inputs=inputs,
+        outputs={"run_a": None, "run_b": None, **(outputs or {}), "same": same and not seen.differ},
+    )
+
+
+def _effort(options: ComparisonOptions, less: Collection[str]) -> Callable[[str], bool]:
+    """Which metrics are effort, and so neither won nor lost: those with such names, unless they are asked for, or declared to be better
+    if lower."""
+    judged = {options.metric, *options.lower, *(name for name in less if not lower_is_better(name))}
+    return cache(lambda name: name not in judged and RunSummary.is_effort(name))
+
+
+def _has(name: str, a: RunSummary, b: RunSummary) -> bool:
+    return name in a.metrics or name in b.metrics
+
+
+def _used(name: str, a: RunSummary, b: RunSummary) -> MetricComparison:
+    """A metric that measures effort: both means, and no test."""
+    sides = a.metrics.get(name), b.metrics.get(name)
+    return effort_of(name, *(None if side is None else (side.value, side.count) for side in sides))
+
+
+def effort_of(name: str, a: tuple[float, int] | None, b: tuple[float, int] | None) -> MetricComparison:
+    """What two runs used of something, each with its mean and the number of values."""
+    means = [None if side is None else side[0] for side in (a, b)]
+    return MetricComparison(
+        name=name,
+        run_a=None if a is None else MetricSide(*a, None, None, no_interval="–"),
+        run_b=None if b is None else MetricSide(*b, None, None, no_interval="–"),
+        paired=None,
+        same=a is not None and b is not None and same_score(a[0], b[0]),
+        direction=direction_of(means[0], means[1], None, 0.0),
+        noise=is_time(name),
+        lower_is_better=True,
     )
 
 
@@ -123,45 +195,44 @@ def _nothing_shared(seen: PairedSamples) -> Iterator[GradedNote]:
         yield GradedNote.problem("no row is in both runs: their values cannot be compared")
 
 
-def _metrics(
-    a: RunSummary, b: RunSummary, seen: PairedSamples, options: ComparisonOptions, less: Collection[str]
-) -> list[MetricComparison]:
-    names = requested_metrics([*_ordered(a), *_ordered(b)], options.metric)
+def _metric(
+    name: str,
+    a: RunSummary,
+    b: RunSummary,
+    seen: PairedSamples,
+    options: ComparisonOptions,
+    less: Collection[str],
+) -> MetricComparison:
     failures = seen.columns.failures
-    found = []
-    for name in names:
-        left, right = a.metrics.get(name), b.metrics.get(name)
-        down = lower_is_better(name, less)
-        # A metric that depends on the rows alone is not tested.
-        constant = any(side is not None and side.constant for side in (left, right))
-        paired, question = _tested(name, None if constant else seen.columns.means(name), options, down)
-        # Without this figure, a run does not tell whether its failed samples would have had the metric.
-        # Where less is better, a failure counted as 0 would be the best score.
-        known = (
-            failures
-            and not down
-            and all(side is not None and side.with_failures is not None for side in (left, right))
-        )
-        partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
-        wrong, asked = _tested(
-            name, seen.columns.means_with_failures(name, partial=partial) if known else None, options, down
-        )
-        found.append(
-            MetricComparison(
-                name=name,
-                run_a=_metric_side(left),
-                run_b=_metric_side(right),
-                paired=paired,
-                same=_same(left, right, paired, options.tolerance),
-                direction=direction_of(_value(left), _value(right), paired, options.tolerance),
-                noise=is_time(name),
-                lower_is_better=down,
-                failures_as_wrong=wrong,
-                question=question,
-                question_failures_as_wrong=asked,
-            )
-        )
-    return adjusted(found)
+    left, right = a.metrics.get(name), b.metrics.get(name)
+    down = lower_is_better(name, less)
+    # A metric that depends on the rows alone is not tested.
+    constant = any(side is not None and side.constant for side in (left, right))
+    paired, question = _tested(name, None if constant else seen.columns.means(name), options, down)
+    # Without this figure, a run does not tell whether its failed samples would have had the metric.
+    # Where less is better, a failure counted as 0 would be the best score.
+    known = (
+        failures
+        and not down
+        and all(side is not None and side.with_failures is not None for side in (left, right))
+    )
+    partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
+    wrong, asked = _tested(
+        name, seen.columns.means_with_failures(name, partial=partial) if known else None, options, down
+    )
+    return MetricComparison(
+        name=name,
+        run_a=_metric_side(left),
+        run_b=_metric_side(right),
+        paired=paired,
+        same=_same(left, right, paired, options.tolerance),
+        direction=direction_of(_value(left), _value(right), paired, options.tolerance),
+        noise=is_time(name),
+        lower_is_better=down,
+        failures_as_wrong=wrong,
+        question=question,
+        question_failures_as_wrong=asked,
+    )
 
 
 def _tested(
@@ -201,11 +272,13 @@ def _ordered(summary: RunSummary) -> list[str]:
     return sorted(summary.metrics, key=lambda name: name != summary.main_metric)
 
 
-def _headline(a: RunSummary, b: RunSummary, requested: str | None) -> str | None:
+def _headline(
+    a: RunSummary, b: RunSummary, requested: str | None, is_effort: Callable[[str], bool]
+) -> str | None:
     for name in (requested, b.headline, a.headline, "correct", "accuracy"):
         if name is not None and (name in a.metrics or name in b.metrics):
             return name
-    return next(iter(b.metrics), None)
+    return next((name for name in b.metrics if not is_effort(name)), None)
 
 
 def _metric_side(metric: MetricSummary | None) -> MetricSide | None:

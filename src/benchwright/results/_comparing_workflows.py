@@ -1,10 +1,23 @@
-"""Compares two workflow runs: matches steps by key and metrics by name, and tests values per step in pairs."""
+"""Compares two workflow runs: by their rows, as samples are compared; or by their steps, matched by key, with values per step in pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchwright.core import SECONDS_OF, JsonObject, JsonValue, is_share, is_time, lower_is_better
+from msgspec.structs import replace
+
+from benchwright.core import (
+    SAMPLE_STEP,
+    SECONDS_OF,
+    JsonObject,
+    JsonValue,
+    RunSummary,
+    SampleRecord,
+    is_share,
+    is_time,
+    lower_is_better,
+)
+from benchwright.results._comparing import compared_samples, effort_of
 from benchwright.results._comparison import (
     ChangedSample,
     Comparison,
@@ -13,7 +26,7 @@ from benchwright.results._comparison import (
     StepPair,
     field_differences,
 )
-from benchwright.results._figures import GradedNote, gravest_first
+from benchwright.results._figures import GradedNote, gravest_first, plural
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._metric_comparison import (
     MetricComparison,
@@ -24,42 +37,66 @@ from benchwright.results._metric_comparison import (
     requested_metrics,
 )
 from benchwright.results._settings import table_of
+from benchwright.results._workflow_rows import rows_summary
 from benchwright.results._workflows import StepView, step_views, workflow_view
 from benchwright.stats import PairedResult, same_score, without_noise
 from benchwright.store import MetricTotals, RunRecord, Store
 
 
 def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions) -> Comparison:
-    """Compare two workflow runs by their steps. NotFoundError for a metric that neither has."""
+    """Compare two workflow runs: by their rows, as benchmark runs are compared by their samples; if one has no rows, by their steps.
+    NotFoundError for a metric that neither has."""
     a, b, store = one.run, other.run, one.store
     assert store is not None  # files of runs are of benchmarks and load tests
     left = {view.step.key: view for view in step_views(store, a.id)}
     right = {view.step.key: view for view in step_views(store, b.id)}
+    given = [run.input if run.input is not None else {} for run in (a, b)]
+    inputs = _sides_of(*given)
+    outputs = _sides_of(*(one if options.times else _without_times(one) for one in (a.output, b.output)))
+    outputs |= {"run_a": a.output, "run_b": b.output}
+    notes = (*_incomplete(a, b), *map(GradedNote.of, (*_cautions(a, b), *_other_data(left, right))))
+    first, second = (rows_summary(store, run)[0] for run in (a, b))
+    if first is not None and second is not None:
+        scores = {*first.metrics, *second.metrics}
+        emitted = [found for found in _emitted(store, a, b, left, right, options) if found.name not in scores]
+        return compared_samples(
+            one,
+            other,
+            (first, second),
+            options,
+            sides=(_side(a, first), _side(b, second)),
+            notes=(*notes, *_of_rows(first, a), *_of_rows(second, b), *_other_rows(store, a, b)),
+            inputs=inputs,
+            outputs=outputs,
+            metrics=[found for found in emitted if not _is_effort(found, options)],
+            effort=[
+                *(found for found in emitted if _is_effort(found, options)),
+                *_used(first, second, left, right),
+            ],
+        )
     keys = list(dict.fromkeys([*left, *right]))
     compared = (_step(key, left.get(key), right.get(key), times=options.times) for key in keys)
     pairs = [pair for pair in compared if pair is not None]
-    metrics = _metrics(store, a, b, left, right, options)
-    counted = [found for found in metrics if options.times or not found.noise]
-    inputs = _sides_of(a.input, b.input)
-    outputs = _sides_of(*(one if options.times else _without_times(one) for one in (a.output, b.output)))
+    found = _emitted(store, a, b, left, right, options)
+    requested_metrics([each.name for each in found], options.metric)
+    wanted = [each for each in found if options.metric in (None, each.name)]
+    effort = [each for each in wanted if _is_effort(each, options)]
+    metrics = adjusted(each for each in wanted if not _is_effort(each, options))
     changed = [
         ChangedSample(pair.step, None, left[pair.step].output, right[pair.step].output)
         for pair in pairs
         if pair.present == "both" and pair.output == "differs"
     ]
     return Comparison(
-        run_a=_side(a),
-        run_b=_side(b),
+        run_a=_side(a, None),
+        run_b=_side(b, None),
         differs=bool(pairs)
         or not (inputs["same"] and outputs["same"])
-        or any(not found.same for found in counted),
-        regressed=any(found.worse and found.significant for found in counted),
-        notes=tuple(
-            gravest_first(
-                (*_incomplete(a, b), *map(GradedNote.of, (*_cautions(a, b), *_other_data(left, right))))
-            )
-        ),
+        or any(not each.same for each in (*metrics, *(effort if options.times else ()))),
+        regressed=any(each.worse and each.significant for each in metrics),
+        notes=tuple(gravest_first(notes)),
         metrics=tuple(metrics),
+        effort=tuple(replace(each, paired=None) for each in effort),
         steps=tuple(pairs[: options.listed]),
         changed=tuple(changed[: options.listed]),
         changes=len(changed),
@@ -67,9 +104,64 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
         only_a=sum(key not in right for key in keys),
         only_b=sum(key not in left for key in keys),
         inputs=inputs,
-        outputs={**outputs, "run_a": a.output, "run_b": b.output},
+        outputs=outputs,
         noun="step",
     )
+
+
+def _is_effort(metric: MetricComparison, options: ComparisonOptions) -> bool:
+    return metric.name not in (options.metric, *options.lower) and (
+        metric.noise or RunSummary.is_effort(metric.name)
+    )
+
+
+def _used(
+    a: RunSummary, b: RunSummary, left: Mapping[str, StepView], right: Mapping[str, StepView]
+) -> Iterator[MetricComparison]:
+    """Steps and tokens of each row, and how long its steps took, as means over the rows."""
+    rows = a.evaluated, b.evaluated
+    own = [
+        [view for key, view in steps.items() if not key.startswith(SAMPLE_STEP)] for steps in (left, right)
+    ]
+    counts: dict[str, list[float | None]] = {
+        "steps": [len(steps) for steps in own],
+        "step_seconds": [sum(view.seconds or 0.0 for view in steps) for steps in own],
+        "prompt_tokens": [a.prompt_tokens, b.prompt_tokens],
+        "completion_tokens": [a.completion_tokens, b.completion_tokens],
+    }
+    for name, totals in counts.items():
+        if any(total is not None for total in totals):
+            sides = [
+                None if total is None else (total / of, of) for total, of in zip(totals, rows, strict=True)
+            ]
+            yield effort_of(f"{name}_per_row", *sides)
+
+
+def _of_rows(summary: RunSummary, run: RunRecord) -> Iterator[GradedNote]:
+    if not summary.comparable and not summary.partial:
+        failed = f"{summary.failed} of {plural(summary.evaluated, 'row')} failed"
+        yield GradedNote.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
+
+
+def _other_rows(store: Store, a: RunRecord, b: RunRecord) -> Iterator[GradedNote]:
+    """Rows that have the same name and other content: they may be other rows, and are not paired."""
+    first, second = (
+        {
+            str(SampleRecord.score_fields(text).get("name")): digest
+            for _, _, digest, text in store.scored(run.id)
+        }
+        for run in (a, b)
+    )
+    held = set(first.values()) & set(second.values())
+    other = [
+        name for name, digest in first.items() if second.get(name, digest) != digest and digest not in held
+    ]
+    if other:
+        some = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
+        yield GradedNote.problem(
+            f"{plural(len(other), 'row')} with the same name in both runs have other content ({some}) and are not paired: a row is "
+            "recognised by what ctx.sample was given as its row, so give it the row of the data only"
+        )
 
 
 _TIME_OF_REPLY = "latency_s"
@@ -115,7 +207,7 @@ def _step(key: str, a: StepView | None, b: StepView | None, *, times: bool) -> S
     )
 
 
-def _metrics(
+def _emitted(
     store: Store,
     a: RunRecord,
     b: RunRecord,
@@ -123,8 +215,9 @@ def _metrics(
     right: Mapping[str, StepView],
     options: ComparisonOptions,
 ) -> list[MetricComparison]:
+    """The metrics that steps and the runs themselves emitted, with a test where steps pair them."""
     totals_a, totals_b = store.metric_totals(a.id), store.metric_totals(b.id)
-    names = requested_metrics([*totals_a, *totals_b], options.metric)
+    names = dict.fromkeys([*totals_a, *totals_b])
     tolerance = options.tolerance
     found = []
     for name in names:
@@ -154,7 +247,7 @@ def _metrics(
                 else b"",
             )
         )
-    return adjusted(found)
+    return found
 
 
 def _paired_values(
@@ -178,16 +271,26 @@ def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
     return {"same": not differences, "differences": differences}
 
 
-def _side(run: RunRecord) -> Side:
+def _side(run: RunRecord, rows: RunSummary | None) -> Side:
     view = workflow_view(run)
-    return Side(
+    side = Side(
         run.id,
         run.name,
         run.status,
         view.model_title,
         None if view.seconds is None else round(view.seconds, 3),
-        comparable=run.status == "completed",
+        comparable=run.status == "completed" and (rows is None or rows.comparable),
         title=FoundRun.title_of(run),
+    )
+    if rows is None:
+        return side
+    return replace(
+        side,
+        rows=rows.rows,
+        repeats=rows.repeats,
+        evaluated=rows.evaluated,
+        failed=rows.failed,
+        outcomes=dict(rows.outcomes),
     )
 
 

@@ -97,6 +97,11 @@ class ChangedSample(Struct, frozen=True):
     """Prompt and reply in the second."""
 
     @property
+    def title(self) -> str:
+        """The sample as `show` takes it: the name of a workflow's row, else its row and repeat."""
+        return self.texts_b.name or self.step
+
+    @property
     def question(self) -> str:
         """The prompt of the second run; empty if it is not known."""
         return self.texts_b.prompt or ""
@@ -117,6 +122,7 @@ class ChangedSample(Struct, frozen=True):
     def texts_json(self) -> JsonObject:
         """The texts of a sample, and why it changed."""
         return {
+            "name": self.texts_b.name,
             "metric": self.metric,
             "step_a": self.step_a,
             "why": self.why,
@@ -187,6 +193,8 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
 
     metrics: tuple[MetricComparison, ...]
     """Each metric of either run, the headline first."""
+    effort: tuple[MetricComparison, ...] = ()
+    """What both runs used: time, tokens, steps, calls and cost. More of it is neither won nor lost, so it is not tested."""
     steps: tuple[StepPair, ...]
     """Samples or steps that differ, up to a limit; all of them if all were requested."""
     changed: tuple[ChangedSample, ...]
@@ -281,6 +289,16 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
                 for change in self.changed
             ],
             "metrics": [metric.to_json() for metric in self.metrics],
+            "effort": [
+                {
+                    "name": each.name,
+                    **{
+                        f"run_{side}": None if of is None else of.value
+                        for side, of in (("a", each.run_a), ("b", each.run_b))
+                    },
+                }
+                for each in self.effort
+            ],
             "tests": self.tests,
             "tests_failures_as_wrong": self.tests_failures_as_wrong,
         }

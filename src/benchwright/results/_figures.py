@@ -102,10 +102,18 @@ def result_sentence(what: str, summary: RunSummary) -> str:
         size += f" × {plural(summary.repeats, 'repeat')}"
     limits = [f"{summary.failed:,} of {plural(summary.evaluated, 'sample')} failed"] if summary.failed else []
     if summary.partial:
-        limits.append(f"only {summary.evaluated:,} of {summary.rows * summary.repeats:,} samples evaluated")
+        limits.append(_missing(summary))
     if not summary.comparable:
         limits.append("not comparable with other runs")
     return printable("; ".join([f"{what}, {size}: {_headline_in_words(summary)}", *limits]))
+
+
+def _missing(summary: RunSummary) -> str:
+    """What a partial run lacks. A program may stop before it has told of all its rows, so that none is known to be missing."""
+    planned = summary.rows * summary.repeats
+    if summary.evaluated < planned:
+        return f"only {summary.evaluated:,} of {planned:,} samples evaluated"
+    return "the run is not complete"
 
 
 def _headline_in_words(summary: RunSummary) -> str:

@@ -21,7 +21,7 @@ class FoundRun(Struct, frozen=True, kw_only=True):
     title: str
     """Its name in messages."""
     samples: SampleReader
-    """Its samples; none for a load test or a workflow."""
+    """Its samples; none for a load test or a workflow without rows."""
     store: Store | None = None
     """The workspace that recorded it; None: it is from elsewhere."""
     sent: tuple[RequestRecord, ...] = ()
@@ -44,7 +44,7 @@ class FoundRun(Struct, frozen=True, kw_only=True):
         """A run of the workspace; one without a number there is that of its folder."""
         if store is None or run.id <= 0:
             return cls(run=run, title=FoundRun.title_of(run), samples=FolderSamples(run.folder), filed=True)
-        return cls(run=run, title=FoundRun.title_of(run), samples=StoreSamples(store, run.id), store=store)
+        return cls(run=run, title=FoundRun.title_of(run), samples=StoreSamples.of(store, run), store=store)
 
     @staticmethod
     def title_of(run: RunRecord) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from sys import intern
 from typing import Any, Literal, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, RunSummary
 from benchwright.results._clusters import (
     Clusters,
     PairedColumns,
@@ -160,8 +160,10 @@ def paired_samples(
     listed: int | None,
     headline: str | None,
     worse: int,
+    is_effort: Callable[[str], bool] = RunSummary.is_effort,
 ) -> PairedSamples:
-    """Read the samples of two runs once. `worse` is the sign of a change of the headline for the worse."""
+    """Read the samples of two runs once. `worse` is the sign of a change of the headline for the worse. Scores that measure effort change
+    no sample."""
     clusters, sides = Clusters(), (ScoreColumns(), ScoreColumns())
     seen = PairedSamples(PairedColumns(*sides))
     won: list[ChangedSample] = []
@@ -180,7 +182,7 @@ def paired_samples(
         outcome = one.outcome == other.outcome
         if outcome and one.scores == other.scores:
             continue
-        alike = _alike(one.scores or {}, other.scores or {}, tolerance)
+        alike = _alike(one.scores or {}, other.scores or {}, tolerance, is_effort)
         if outcome and alike:
             continue
         seen.differ = True
@@ -208,7 +210,9 @@ def changed_places(a: SampleReader, b: SampleReader) -> Iterator[int]:
     for one, other in pairs_of(clusters.samples(a, ScoreColumns()), clusters.samples(b, ScoreColumns())):
         if one is None or other is None:
             continue
-        if one.outcome != other.outcome or not _alike(one.scores or {}, other.scores or {}, 0.0):
+        if one.outcome != other.outcome or not _alike(
+            one.scores or {}, other.scores or {}, 0.0, RunSummary.is_effort
+        ):
             yield place_of(other.row, other.repeat)
 
 
@@ -237,8 +241,10 @@ _LEAST_WIDE = 0.999
 """A tolerance about which right and wrong might be the same."""
 
 
-def _alike(a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float) -> bool:
-    """Whether the numbers among two samples' scores are the same."""
+def _alike(
+    a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float, is_effort: Callable[[str], bool]
+) -> bool:
+    """Whether the numbers among two samples' scores are the same, but for effort."""
     for name, value in a.items():
         other: Any = b.get(name)
         if value is other:
@@ -246,11 +252,19 @@ def _alike(a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float) -> bool
         kind, other_kind = type(value), type(other)
         if kind is bool and other_kind is bool and tolerance < _LEAST_WIDE:  # one is right, the other wrong
             return False
-        if (kind in _NUMBERS) != (other_kind in _NUMBERS):
+        if (kind in _NUMBERS) != (other_kind in _NUMBERS) and not is_effort(name):
             return False
-        if kind in _NUMBERS and value != other and not same_score(value, other, tolerance):
+        if (
+            kind in _NUMBERS
+            and other_kind in _NUMBERS
+            and value != other
+            and not same_score(value, other, tolerance)
+            and not is_effort(name)
+        ):
             return False
-    return len(a) == len(b) or not any(type(b[name]) in _NUMBERS for name in b.keys() - a.keys())
+    return len(a) == len(b) or not any(
+        type(b[name]) in _NUMBERS and not is_effort(name) for name in b.keys() - a.keys()
+    )
 
 
 def _value(sample: Sample, metric: str | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -213,6 +214,11 @@ class StoreSamples:
     def __init__(self, store: Store, run_id: int) -> None:
         self._store, self._run_id = store, run_id
 
+    @staticmethod
+    def of(store: Store, run: RunRecord) -> StoreSamples:
+        """The samples of a run in the order in which they are paired with those of another."""
+        return (_NamedRows if run.kind == RunKind.WORKFLOW else StoreSamples)(store, run.id)
+
     def scored(self) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row and record of every sample, in their order."""
         return self._store.scored(self._run_id)
@@ -258,13 +264,12 @@ class StoreSamples:
         filter. Rows that only one of the runs has are not among them."""
         from benchwright.results._pairing import changed_places  # not for runs
 
-        for run in map(self._store.run, (self._run_id, other)):
-            if run.kind != RunKind.BENCHMARK:
-                raise UsageError(
-                    f"run {run.id} ({run.name}) has no samples: only benchmark runs can be compared by them"
-                )
-        places = changed_places(StoreSamples(self._store, other), self)
-        return array("q", sorted(places))
+        readers = []
+        for run in map(self._store.run, (other, self._run_id)):
+            if run.kind == RunKind.LOAD or not self._store.count_steps(run.id, "score"):
+                raise UsageError(f"run {run.id} ({run.name}) has no samples: there is nothing to compare")
+            readers.append(StoreSamples.of(self._store, run))
+        return array("q", sorted(changed_places(*readers)))
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Prompts and replies of some samples, by row and repeat."""
@@ -296,6 +301,34 @@ class StoreSamples:
     @staticmethod
     def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
         return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
+
+
+class _NamedRows(StoreSamples):
+    """The rows of a workflow in the order of their names: their numbers follow the order in which they ended, which differs from run to
+    run, so that copies of a row would be paired by chance."""
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The names of the rows by their numbers, sorted by name."""
+        found = [
+            (str(SampleRecord.score_fields(text).get("name")), number)
+            for number, _, _, text in super().scored()
+        ]
+        return {number: name for name, number in sorted(found)}
+
+    def scored(self) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row and record of every sample, by the names of the rows."""
+        found = {each[0]: each for each in super().scored()}
+        return (found[number] for number in self._names if number in found)
+
+    def row_texts(self) -> Iterator[tuple[int, bytes | None]]:
+        """Number and JSON of the row of every sample, by the names of the rows."""
+        found = dict(super().row_texts())
+        return ((number, found[number]) for number in self._names if number in found)
+
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
+        """Prompts, replies and names of some rows, by number and repeat."""
+        return {key: each._replace(name=self._names.get(key[0])) for key, each in super().texts(keys).items()}
 
 
 def listed_samples(

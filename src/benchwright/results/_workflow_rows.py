@@ -88,6 +88,9 @@ def rows_summary(store: Store, run: RunRecord) -> tuple[RunSummary | None, dict[
         name: each.metric(None if lower_is_better(name) else wrong.get(name))
         for name, each in sums.summaries().items()
     }
+    usage: list[Any] = [fields.get("usage") for _, fields in records]
+    counted = all(each is not None and None not in each for each in usage)
+    tokens = [sum(each[place] for each in usage) if counted else None for place in (0, 1)]
     partial = run.status != "completed"
     share = sums.failed / len(records)
     problems = [
@@ -108,6 +111,8 @@ def rows_summary(store: Store, run: RunRecord) -> tuple[RunSummary | None, dict[
         comparable=not problems,
         partial=partial,
         notes=problems,
+        prompt_tokens=tokens[0],
+        completion_tokens=tokens[1],
         note_grades=dict.fromkeys(problems, NoteGrade.PROBLEM.value),
         unscored="" if metrics or sums.failed else "no row was given a score",
         lower_is_better=[name for name in metrics if lower_is_better(name)],

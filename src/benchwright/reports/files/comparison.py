@@ -136,6 +136,20 @@ def _differences(view: ManyRuns) -> Iterator[list[Any]]:
                 metric.name, *names[each.run_a.id], *names[each.run_b.id], *sides,
                 *_figures(metric.paired), tested.p_adjusted, tested.significant, *rest,
             ]  # fmt: skip
+        for used in (
+            each.effort if isinstance(each, Comparison) else ()
+        ):  # not tested: it is neither won nor lost
+            sides = [None if side is None else side.value for side in (used.run_a, used.run_b)]
+            yield [
+                used.name,
+                *names[each.run_a.id],
+                *names[each.run_b.id],
+                *sides,
+                *_figures(None),
+                None,
+                None,
+                *rest,
+            ]
     for pair in view.pairs if len(view.comparisons) > 1 else ():
         if pair.run_a != view.runs[0].id:
             sides = [headline.get(run) for run in (pair.run_a, pair.run_b)]

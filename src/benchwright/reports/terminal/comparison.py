@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from benchwright.core import JsonObject, JsonValue, Outcome, exact_json, p_text, printable
@@ -47,6 +48,25 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
         yield from _workflow_blocks(comparison)
     elif comparison.changed:
         yield from changed_blocks(comparison)
+    if comparison.effort:
+        yield line()
+        yield _effort(comparison)
+
+
+def _effort(comparison: Comparison) -> Table:
+    """What both runs used. More of it is neither won nor lost."""
+    rows: list[Sequence[Cell]] = []
+    for each in comparison.effort:
+        values = [None if side is None else side.value for side in (each.run_a, each.run_b)]
+        change = "–" if None in values or not values[0] else f"{(values[1] or 0.0) / values[0] - 1:+.1%}"
+        rows.append(
+            (printable(each.name), *("–" if value is None else f"{value:,.4g}" for value in values), change)
+        )
+    return Table(
+        numbers("effort", printable(comparison.run_a.title), printable(comparison.run_b.title), "change"),
+        tuple(rows),
+        padding="tight",
+    )
 
 
 def changed_blocks(comparison: Comparison) -> Iterator[Block]:
@@ -57,7 +77,7 @@ def changed_blocks(comparison: Comparison) -> Iterator[Block]:
     yield _changed(comparison)
     yield _unlisted(comparison)
     if b.id > 0:
-        yield line(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim")
+        yield line(f"look at one: benchwright show {b.id} {shlex.quote(comparison.changed[0].title)}", "dim")
 
 
 def title_line(comparison: Comparison | LoadComparison, style: str) -> Lines:
@@ -196,7 +216,7 @@ def _changed(comparison: Comparison) -> Table:
         cells = [_ending(change.run_a, change.metric), _ending(change.run_b, change.metric)]
         if asked:
             cells.append(_excerpt(change.question))
-        rows.append((change.step, *map(printable, cells)))
+        rows.append((printable(change.title), *map(printable, cells)))
     headings = (Heading("sample", right=True, whole=True), *(Heading(printable(title)) for title in titles))
     return Table(headings, tuple(rows))
 

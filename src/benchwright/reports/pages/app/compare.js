@@ -141,7 +141,8 @@ function flip(change, path, comparison, turned, linked) {
   const column = (/** @type {string} */ side, /** @type {number} */ place) => {
     const about = comparison[`run_${side}`], key = side === "a" ? change.step_a : change.step, json = change[`run_${side}`].json ?? {};
     const value = scored(change, side), said = value === undefined ? json.outcome : `${change.metric} ${typeof value === "number" ? score(value) : String(value)}`;
-    const title = linked && about.id > 0 ? h("a", { href: `#/runs/${about.id}/samples/${key}` }, `${about.title}, sample ${key}`) : `${about.title}, sample ${key}`;
+    const called = `${about.title}, ${change.name ? `row ${change.name}` : `sample ${key}`}`;
+    const title = linked && about.id > 0 ? h("a", { href: `#/runs/${about.id}/samples/${key}` }, called) : called;
     const read = Object.entries(json.scores ?? {}).filter(([key, each]) => typeof each === "string" && key !== "span"); // what the scorer read, and by which rule
     return h("div", {}, h("h3", {}, title, ` · ${said}`), read.length ? h("p", { class: "dim" }, ...read.flatMap(([key, each], number) => [number ? ", " : "", `${key} `, h("bdi", {}, String(each))])) : null, json.error ? h("p", { class: "warn" }, json.error) : null,
       other ? h("pre", { class: "dim" }, ...prompts[place]) : null, h("pre", { "data-json": `${path}.reply_${side}` }, ...replies[place]));
@@ -215,6 +216,19 @@ function metrics({ comparison, path }) {
     equal.length ? h("p", { class: "dim" }, `Unchanged, or the same as a metric above: ${equal.join(", ")}.`) : null);
 }
 
+/** What both runs used, folded: more of it is neither won nor lost. @param {Found} found */
+function effort({ comparison, path }) {
+  const used = comparison.effort ?? [];
+  if (!used.length) return null;
+  const rows = used.map((/** @type {Json} */ each, /** @type {number} */ place) => {
+    const value = (/** @type {string} */ side) => (each[side] === null ? "–" : { text: general(each[side], 4), json: path("effort", place, side) });
+    const known = each.run_a && each.run_b !== null, change = known ? (100 * (each.run_b - each.run_a)) / each.run_a : 0;
+    return [each.name, value("run_a"), value("run_b"), known ? `${change < 0 ? "−" : "+"}${fixed(Math.abs(change), 1)} %` : "–"];
+  });
+  return h("details", {}, h("summary", {}, `What both runs used: ${used.map((/** @type {Json} */ each) => each.name).join(", ")}`),
+    table(`Effort: ${versus(comparison)}`, ["effort", comparison.run_a.title, comparison.run_b.title, "change"], rows));
+}
+
 /** Curves of two load tests over each other: the latencies of a level that both have, and those of every level against throughput.
  *  @param {Json} comparison @returns {Node[]} */
 function overlays({ curves, run_a: a, run_b: b }) {
@@ -274,6 +288,7 @@ export function compare(page, { linked = false } = {}) {
     ...section("Runs", runsTable(page, found, linked)),
     ...section(`Every pair by ${page.metric}`, pairs.length > 1 ? differences("Every pair of runs", unseen("pair"), pairs) : null),
     ...found.flatMap((each) => section(heading(each, "Metrics"), each.comparison.metrics?.length ? metrics(each) : null)),
+    ...found.flatMap((each) => section(heading(each, "Effort"), effort(each))),
     ...found.flatMap((each) => section(heading(each, "Curves"), ...(each.comparison.curves ? overlays(each.comparison) : []))),
     ...found.flatMap((each) => section(heading(each, "Figures"), ...(each.comparison.levels ? levels(each) : []))),
     ...(page.slices ?? []).flatMap((/** @type {Json} */ sliced, /** @type {number} */ number) => section(`By ${sliced.column}: ${titles.get(sliced.run_b)} vs. ${titles.get(sliced.run_a)}`,
