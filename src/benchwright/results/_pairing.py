@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.core import JsonValue, RunSummary
+from benchwright.core import JsonValue, RunSummary, SampleRecord
 from benchwright.results._clusters import (
     Clusters,
     PairedColumns,
@@ -204,8 +204,18 @@ def paired_samples(
     return seen
 
 
-def changed_places(a: SampleReader, b: SampleReader) -> Iterator[int]:
-    """The places in the second run of the samples whose outcomes or scores differ from the first run's, in the order of pairs."""
+def changed_places(
+    a: SampleReader, b: SampleReader, known: Sequence[tuple[int, int, bytes, bytes]] | None = None
+) -> Iterator[int]:
+    """The places in the second run of the samples whose outcomes or scores differ from the first run's, in the order of pairs. `known`:
+    the samples whose records differ at all, if those with the same numbers are pairs."""
+    if known is not None:
+        for row, repeat, *records in known:
+            before, now = (SampleRecord.score_fields(record) for record in records)
+            alike = _alike(before.get("scores") or {}, now.get("scores") or {}, 0.0, RunSummary.is_effort)
+            if before["outcome"] != now["outcome"] or not alike:
+                yield place_of(row, repeat)
+        return
     clusters = Clusters()
     for one, other in pairs_of(clusters.samples(a, ScoreColumns()), clusters.samples(b, ScoreColumns())):
         if one is None or other is None:

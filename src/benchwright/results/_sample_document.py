@@ -22,12 +22,14 @@ from benchwright.store import Label, RecordedStep, RunRecord, Store, verdict_of
 
 _LONGEST = 400
 """Characters of a reply in a list of repeats or of other runs."""
+_PATIENCE = 0.3
+"""Seconds in which the rows of other runs are indexed; the next visit goes on."""
 
 
 def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> JsonObject:
-    """A sample with `run`, `verdict`, `row`, `requests`, `repeats`, `elsewhere`, `labels` and `trials`: the row as JSON text, all requests
+    """A sample with `run`, `name`, `verdict`, `row`, `requests`, `repeats`, `elsewhere`, `labels` and `trials`: the row as JSON text, all requests
     to the model and to judges, the other repeats of its row, the same row in other runs, what people say of it, and what they got when
-    they asked again."""
+    they asked again. `elsewhere_unread` counts runs of the same name that were not searched yet."""
     steps = list(store.samples(run.id, index))
     views = list(StoreSamples.views_of(steps)) if steps else []
     place = next((at for at, view in enumerate(views) if view.repeat == repeat), None)
@@ -36,7 +38,7 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     judges = StoreSamples.judge_replies(store, run.id, index).get(repeat, {})
     details = SampleDetails(views[place], judges, calls_view(SampleRecord.from_score(steps[place].score)))
     row = views[place].metadata
-    others = store.same_row(run.id, index)
+    others, unread = store.same_row(run.id, index, repeat, patience_s=_PATIENCE)
     elsewhere: list[JsonValue] = []
     for (number, _), view in zip(
         others, StoreSamples.views_of([sample for _, sample in others]) if others else (), strict=True
@@ -47,11 +49,13 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
     return {
         **details.to_json(),
         "run": view_of(run).to_json(),
+        "name": SampleRecord.from_score(steps[place].score).name,
         "verdict": verdict_of(views[place].scores),
         "row": None if row is None else row.decode(errors="replace"),
         "requests": _requests(store, run.id, index, repeat),
         "repeats": [_brief(view) for view in views],
         "elsewhere": elsewhere,
+        "elsewhere_unread": unread,
         "labels": [label.to_json(reply) for label in sample_labels(store, run.id, index, repeat)],
         "trials": [trial.to_json() for trial in store.trials(run.id, (index, repeat))],
     }

@@ -269,7 +269,8 @@ class StoreSamples:
             if run.kind == RunKind.LOAD or not self._store.count_steps(run.id, "score"):
                 raise UsageError(f"run {run.id} ({run.name}) has no samples: there is nothing to compare")
             readers.append(StoreSamples.of(self._store, run))
-        return array("q", sorted(changed_places(*readers)))
+        known = self._store.differing(self._run_id, other)
+        return array("q", sorted(changed_places(readers[0], readers[1], known)))
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Prompts and replies of some samples, by row and repeat."""

@@ -4,6 +4,7 @@ exchange, and nothing of the database."""
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -191,9 +192,16 @@ class SampleStore(Protocol):
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every sample with its calls, streamed; or those of one row."""
 
-    def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
-        """Samples of other runs on the same row content, where they have it under the same number: the run and the sample, the newest
-        run first."""
+    def same_row(
+        self, run_id: int, index: int, repeat: int = 0, *, limit: int = 50, patience_s: float = math.inf
+    ) -> tuple[list[tuple[int, SampleSteps]], int]:
+        """Samples of other runs on the same row content, whatever its number there: the run and the sample with the same repeat, else the
+        first, the newest run first. Of copies of a workflow's row, that with the same name. Then how many runs could not be searched within
+        `patience_s`; the next call goes on."""
+
+    def differing(self, run_id: int, other: int) -> list[tuple[int, int, bytes, bytes]] | None:
+        """(index, repeat, result JSON of the other run, result JSON) of samples whose records differ, if both runs have the same rows under
+        the same numbers; None if not."""
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000

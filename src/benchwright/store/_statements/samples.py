@@ -16,7 +16,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from benchwright.core import step_key
+from benchwright.core import SampleRecord, step_key
 from benchwright.store._driver import Driver, Row
 from benchwright.store._index_entries import index_entries
 from benchwright.store._records import SampleSteps
@@ -47,6 +47,8 @@ _ROWS_AT_ONCE = 20_000
 _MOST_SEARCHED = 5_000
 """Samples that one page searches for a text."""
 _SEARCHED_AT_ONCE = 200
+_FEW = 1_000
+"""Places that are looked at one by one, rather than looked up for every value of a figure."""
 _MOST_SEARCHED_BYTES = 20_000_000
 """About the most bytes that one page of a search over all texts reads."""
 _FIRST_BLOCK = 16
@@ -70,12 +72,12 @@ METRIC_PAGE_BACK = METRIC_PAGE.replace("i.key > ?", "i.key < ?").replace(
 )
 """The same backwards."""
 VALUE_PAGE = (
-    "SELECT value, key FROM {table} WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
-    " AND (value > ? OR value = ? AND key > ?) ORDER BY value, key LIMIT ?"
+    "SELECT value, key FROM {table} i WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
+    " AND (value > ? OR value = ? AND key > ?){chosen} ORDER BY value, key LIMIT ?"
 )
 VALUE_PAGE_BACK = (
-    "SELECT value, key FROM {table} WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
-    " AND (value < ? OR value = ? AND key < ?) ORDER BY value DESC, key DESC LIMIT ?"
+    "SELECT value, key FROM {table} i WHERE run_id = ? AND name = ? AND facet = ? AND bucket = ? AND value > ? AND value < ?"
+    " AND (value < ? OR value = ? AND key < ?){chosen} ORDER BY value DESC, key DESC LIMIT ?"
 )
 """Values and keys of one facet and one bucket, in the order of values."""
 _FACETS = "samples"
@@ -88,6 +90,9 @@ _INSERT_FIGURE = (
     " ON CONFLICT (run_id, name, facet, bucket, key) DO UPDATE SET value = excluded.value"
 )
 _SCORES = "key >= 'score/' AND key < 'score0'"
+CONTENTS = "\0row"
+"""What leads from the content of a row to its samples, among the figures: the bucket has the beginning of the content's hash. No metric has
+such a name."""
 
 
 class Samples(Steps, Labels):
@@ -96,6 +101,8 @@ class Samples(Steps, Labels):
     def __init__(self, workspace: Workspace, driver: Driver, *, read_only: bool = False) -> None:
         super().__init__(workspace, driver, read_only=read_only)
         self._looked_at: set[tuple[int, str | None]] = set()
+        self._places: Sequence[int] | None = None
+        """The places that the table of chosen samples has."""
 
     def index_samples(self, at_least: int = 1) -> None:
         """Update the index if it lacks at least this many records.
@@ -125,8 +132,10 @@ class Samples(Steps, Labels):
         and the search continues at `next`. The same holds for the time in which a figure is indexed: then `indexed` tells how far.
         """
         where, order = where or SampleFilter(), order or SampleOrder()
-        if where.labelled is not None:
-            return self._page_labelled(run_id, where, order, after, limit)
+        if where.labelled is not None or (
+            order.by is not None and where.places is not None and len(where.places) <= _FEW
+        ):
+            return self._page_of_few(run_id, where, order, after, limit)
         figure = order.indexed_as or (where.metric if where.places is None else None)
         if figure is not None and patience_s is not None and not self._read_only:
             reached = self._index_figure(run_id, figure, monotonic() + patience_s)
@@ -135,10 +144,8 @@ class Samples(Steps, Labels):
         if order.by is not None:
             looks = where.looks or where.metric not in (None, order.indexed_as)
             # A block is found by a scan of its bucket: many small ones would take the square of the samples.
-            block = _ROWS_AT_ONCE if where.places is not None else _MOST_SEARCHED + 1 if looks else limit + 1
+            block = _MOST_SEARCHED + 1 if looks else limit + 1
             pairs = self._by_value(run_id, where, order, after, block)
-            if where.places is not None:
-                pairs = (pair for pair in pairs if where.has_place(_place_of_key(pair[0])))
             return self._search(run_id, partial(_is_current, where, order), pairs, limit, looks=looks)
         if where.places is not None:
             looks = where != SampleFilter(places=where.places)
@@ -161,12 +168,15 @@ class Samples(Steps, Labels):
         more = len(found) > limit
         return Page(items, place_of(*items[-1][:2]) if more and items else None)
 
-    def _page_labelled(
+    def _page_of_few(
         self, run_id: int, where: SampleFilter, order: SampleOrder, after: int | None, limit: int
     ) -> Page[SampleSteps]:
-        """A page of labelled samples. People label few of them, so that each is looked at."""
-        kind = None if where.labelled == ANY_LABEL else where.labelled
-        keys = [step_key("score", index, repeat) for index, repeat, _ in self.labelled(run_id, kind)]
+        """A page of labelled samples, of which there are few, or of few places. Each is looked at."""
+        if where.labelled is None:
+            keys = list(_keys_at(where.places or (), None, back=False))
+        else:
+            kind = None if where.labelled == ANY_LABEL else where.labelled
+            keys = [step_key("score", index, repeat) for index, repeat, _ in self.labelled(run_id, kind)]
         name = order.indexed_as
         found: list[tuple[float, int, SampleSteps]] = []
         for sample in self._samples_of(run_id, keys):
@@ -183,20 +193,82 @@ class Samples(Steps, Labels):
         more = start + limit < len(found)
         return Page(items, place_of(*items[-1][:2]) if more else None, None)
 
-    def same_row(self, run_id: int, index: int, limit: int = 50) -> list[tuple[int, SampleSteps]]:
-        """Samples of other runs on the same row content under the same number. One look-up for each run."""
+    def same_row(
+        self, run_id: int, index: int, repeat: int = 0, *, limit: int = 50, patience_s: float = math.inf
+    ) -> tuple[list[tuple[int, SampleSteps]], int]:
+        """Samples of other runs on the same row content: where they have it under the same number, by one look-up; else by an index of the
+        contents of their rows, which runs of the same name get when they are first asked for a row."""
+        until = monotonic() + patience_s
         key = step_key("score", index, 0)
         found = self._connection.execute(
-            "SELECT input_hash FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
+            "SELECT s.input_hash, s.output, r.name FROM steps s JOIN runs r ON r.id = s.run_id WHERE s.run_id = ? AND s.key = ?",
+            (run_id, key),
         ).fetchone()
         if found is None:
-            return []
+            return [], 0
+        digest, score, title = found
+        name = _name_of(score)
         runs = self._connection.execute(
-            "SELECT r.id FROM runs r JOIN steps s ON s.run_id = r.id AND s.key = ? WHERE r.id != ? AND s.input_hash = ?"
-            " ORDER BY r.id DESC LIMIT ?",
-            (key, run_id, found[0], limit),
+            "SELECT r.id, s.input_hash, s.output FROM runs r LEFT JOIN steps s ON s.run_id = r.id AND s.key = ? AND s.input_hash = ?"
+            " WHERE r.id != ? AND (s.key IS NOT NULL OR r.name = ?) ORDER BY r.id DESC LIMIT ?",
+            (key, digest, run_id, title, limit),
         ).fetchall()
-        return [(run, sample) for (run,) in runs for sample in self._samples_between(run, key, key + "0")]
+        samples, unread = [], 0
+        for run, same, output in runs:
+            here = key if same is not None and _name_of(output) == name else None
+            if here is None:
+                keys = self._keys_of_row(run, digest, until)
+                unread += keys is None
+                here = self._named(run, keys or [], name)
+            if here is not None:
+                at = int(here[6:15])
+                ends = [step_key("score", at, number) for number in dict.fromkeys((repeat, 0))]
+                samples += next(
+                    (
+                        [(run, each) for each in some]
+                        for end in ends
+                        if (some := list(self._samples_between(run, end, end + "0")))
+                    ),
+                    [],
+                )
+        return samples, unread
+
+    def _keys_of_row(self, run_id: int, digest: bytes, until: float) -> list[str] | None:
+        """The keys of the samples on a row content, in order; None if the contents of the rows could not be indexed in time."""
+        if not self._read_only and self._index_figure(run_id, CONTENTS, until) is not None:
+            return None
+        table = self._figure_table(run_id, CONTENTS)
+        found = self._connection.execute(
+            f"SELECT i.key FROM {table} i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
+            " WHERE i.run_id = ? AND i.name = ? AND i.facet = '' AND i.bucket = ? AND s.input_hash = ? ORDER BY i.key",
+            (run_id, CONTENTS, _bucket_of_row(digest), digest),
+        )
+        return [key for (key,) in found.fetchall()]
+
+    def _named(self, run_id: int, keys: Sequence[str], name: str | None) -> str | None:
+        """Of copies of a row, that with a name; without names, the first."""
+        if len(keys) > 1 and name is not None:
+            for sample in self._samples_of(run_id, list(keys)):
+                if _name_of(sample.score) == name:
+                    return step_key("score", *sample[:2])
+        return keys[0] if keys else None
+
+    def differing(self, run_id: int, other: int) -> list[tuple[int, int, bytes, bytes]] | None:
+        """Samples whose records differ between two runs with the same rows under the same numbers; None if they have other rows. The
+        database compares the texts, so that only these need be read: a sixth of the time for a million."""
+        totals = {self.count_steps(each, "score") for each in (run_id, other)}
+        same = (
+            "FROM steps s JOIN steps o ON o.run_id = ? AND o.key = s.key AND o.input_hash = s.input_hash"
+            " WHERE s.run_id = ? AND s.key >= 'score/' AND s.key < 'score0'"
+        )
+        paired = self._connection.execute(f"SELECT count(*) {same}", (other, run_id)).fetchone()[0]
+        if totals != {paired}:
+            return None
+        rows = self._connection.execute(
+            f"SELECT s.key, o.output, s.output {same} AND s.output != o.output ORDER BY s.key",
+            (other, run_id),
+        )
+        return [(int(key[6:15]), int(key[16:20]), before, now) for key, before, now in rows]
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
@@ -288,12 +360,26 @@ class Samples(Steps, Labels):
                 return
             start, here = (value, key), bucket_of(value)
             buckets = {bucket for bucket in buckets if (bucket <= here if back else bucket >= here)}
-        sql = (VALUE_PAGE_BACK if back else VALUE_PAGE).format(table=table)
+        sql = (VALUE_PAGE_BACK if back else VALUE_PAGE).format(table=table, chosen=self._chosen(where.places))
         for bucket in sorted(buckets, reverse=back):
             fixed = (run_id, name)
             ranges = [self._values(sql, (*fixed, facet, bucket, *bounds), start, block) for facet in facets]
             for value, key in merge(*ranges, reverse=back):
                 yield key, value
+
+    def _chosen(self, places: Sequence[int] | None) -> str:
+        """The condition for keys at places. They are put into a table of this connection, where the database looks them up: a million values
+        take a tenth of the time that they take here. It stays for the next page with the same places."""
+        if places is None:
+            return ""
+        table = self._scratch("chosen_samples", "(key {key} PRIMARY KEY) {by_key}")
+        if self._places is not places:
+            self._places = None
+            self._connection.execute(f"DELETE FROM {table}")
+            keys = [(step_key("score", *sample_at(place)),) for place in places]
+            self._connection.executemany(f"INSERT INTO {table} VALUES (?)", keys)
+            self._places = places
+        return f" AND EXISTS (SELECT 1 FROM {table} c WHERE c.key = i.key)"
 
     def _values(
         self, sql: str, fixed: tuple[object, ...], start: tuple[float, str], block: int
@@ -458,6 +544,14 @@ class Samples(Steps, Labels):
     def _figure_rows(self, run_id: int, name: str, done: int, after: str) -> tuple[list[Row], str | None]:
         """Entries of samples after a row number and a key, and the key to continue after; None if there are no more."""
         rows: list[Row] = []
+        if name == CONTENTS:
+            hashes = self._connection.execute(
+                "SELECT key, input_hash FROM steps WHERE run_id = ? AND key > ? AND key < 'score0' AND rowid > ?"
+                " ORDER BY key LIMIT ?",
+                (run_id, after, done, _ROWS_AT_ONCE),
+            ).fetchall()
+            rows = sorted((run_id, name, "", _bucket_of_row(digest), key, 0.0) for key, digest in hashes)
+            return rows, hashes[-1][0] if len(hashes) == _ROWS_AT_ONCE else None
         of_reply = is_of_reply(name)
         reply = "call_output" if of_reply else "NULL"
         found = self._connection.execute(
@@ -516,6 +610,15 @@ class Samples(Steps, Labels):
     def _lags(self, mark: str) -> bool:
         done, newest = self._indexed_and_newest(mark)
         return done < newest
+
+
+def _bucket_of_row(digest: bytes) -> int:
+    return int.from_bytes(digest[:7], "big")
+
+
+def _name_of(score: bytes) -> str | None:
+    """The name that a workflow gave the row of a score."""
+    return SampleRecord.score_fields(score).get("name") if b'"n":' in score else None
 
 
 def _place_of_key(key: str) -> int:
