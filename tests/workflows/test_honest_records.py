@@ -46,7 +46,7 @@ def test_the_closing_line_does_not_advise_what_was_refused(error: str, following
     result = ProgramResult(
         run_id=3, workflow_name="w", input=None, warning=None, command=(), base_url=None, server_started_by_us=False,
         status="failed", success=False, exit_code=1, signal=None, duration_seconds=1.0, stdout="", stderr="", error=error,
-        metrics={}, steps={}, output=None, folder=Path(),
+        metrics={}, rows=0, steps={}, output=None, folder=Path(),
     )  # fmt: skip
     Console(file=shown, width=100).print(drawn(result))
     assert following in shown.getvalue()

@@ -47,9 +47,11 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = named_run(store, arguments.run)
-        if run.kind != RunKind.BENCHMARK:
+        if run.kind == RunKind.LOAD or (
+            run.kind == RunKind.WORKFLOW and not store.count_steps(run.id, "score")
+        ):
             raise UsageError(
-                f"run {run.id} is {kind_title(run.kind)}; only samples of benchmarks have labels"
+                f"run {run.id} is {kind_title(run.kind)} without samples; samples of benchmarks and rows of workflows have labels"
             )
         if arguments.export is not None:
             path, lines = export_labels(store, run, arguments.export)

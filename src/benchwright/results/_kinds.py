@@ -234,7 +234,10 @@ def _view(run: RunRecord, store: Store | None) -> RunView:
         row = RUN_KINDS[run.kind]
         view = row.view(run)
         if view.progress is not None:
-            return replace(view, counted=f"{view.progress.done:,}")
+            unit = (
+                f" {row.unit}" if row.starts_program else ""
+            )  # a list counts rows of a workflow, once it has ended
+            return replace(view, counted=f"{view.progress.done:,}{unit}")
         if store is None or row.file is None or run.summary is not None:
             return view
         return replace(view, counted=f"{row.counted(store, run.id):,}")

@@ -15,11 +15,13 @@ from benchwright.core import (
     JsonValue,
     MetricSummary,
     NotFoundError,
+    RunKind,
     RunSummary,
     SampleRecord,
 )
 from benchwright.results._figures import headline_of, interval_of, number, plural
 from benchwright.results._samples import StoreSamples
+from benchwright.results._workflow_rows import rows_summary
 from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store
 
 
@@ -144,6 +146,8 @@ class LabelEffect(Struct, frozen=True):
     """The headline with labels, exactly; None: not computed, or not known."""
     unknown: str = ""
     """Why it is not known."""
+    rescored: bool = True
+    """Whether `rescore --labels` can record it. A program scores its rows itself."""
 
     @property
     def moves(self) -> bool:
@@ -166,7 +170,7 @@ class LabelEffect(Struct, frozen=True):
             *([f"leave out {plural(self.left_out, 'sample')}"] if self.left_out else []),
             *([f"correct {plural(self.corrected, 'sample')}"] if self.corrected else []),
         ]
-        again = f"benchwright rescore {run_id} --labels"
+        again = f": benchwright rescore {run_id} --labels" if self.rescored else ""
         if self.exact is not None and self.recorded is not None:
             interval = interval_of(self.exact)
             to = number(self.exact.value) + (f" (95 % interval {interval})" if interval else "")
@@ -174,14 +178,14 @@ class LabelEffect(Struct, frozen=True):
             of = plural(sum(self.kinds[kind] for kind in scoring), "label")
             counts = ((self.left_out, "left out"), (self.corrected, "corrected"))
             did = ", ".join(f"{count:,} {verb}" for count, verb in counts if count)
-            return f"{self.metric}: {number(self.recorded)} → {to} with {of} (samples: {did}): {again}"
+            return f"{self.metric}: {number(self.recorded)} → {to} with {of} (samples: {did}){again}"
         said = f"Labels would {' and '.join(what)}"
         if self.low is not None and self.high is not None and self.recorded is not None:
             same = number(self.low) == number(self.high)
             to = number(self.low) if same else f"between {number(self.low)} and {number(self.high)}"
             said += f" and move {self.metric} from {number(self.recorded)} to {to}"
         why = f". Exact figures are not known: {self.unknown}" if self.unknown else ""
-        return f"{said}: {again}{why}"
+        return f"{said}{again}{why}"
 
     def to_json(self, run_id: int) -> JsonObject:
         """As `show --json` has it."""
@@ -202,11 +206,17 @@ def label_effect(store: Store, run: RunRecord, summary: RunSummary | None) -> La
     for steps in _labelled_steps(store, run.id, places):
         moved.add(steps, places, decided, applied)
     low, high = moved.ends()
-    return LabelEffect(
+    found = LabelEffect(
         len(places), dict(Counter(label.kind for label in labels)), moved.left_out, moved.corrected,
         metric if low is not None else None, None if known is None else known.value, low, high,
-        dict(Counter(label.who for label in labels)),
+        dict(Counter(label.who for label in labels)), rescored=run.kind == RunKind.BENCHMARK,
     )  # fmt: skip
+    if found.rescored or not found.moves:
+        return found
+    if found.corrected:
+        return replace(found, unknown="the program of the workflow scores its rows")
+    rest, _ = rows_summary(store, run, moved.gone)
+    return replace(found, unknown="no row is left") if rest is None else found.exactly(rest)
 
 
 def _applied(settings: Mapping[str, Any]) -> Sequence[Sequence[str | None]]:
@@ -227,6 +237,8 @@ class _Moved:
 
     def __init__(self, metric: str | None, known: MetricSummary | None) -> None:
         self.left_out = self.corrected = 0
+        self.gone: set[int] = set()
+        """The numbers of the rows that would be left out."""
         self._metric, self._known = metric, known
         self._sum = 0.0 if known is None else known.value * known.count
         self._count = 0 if known is None else known.count
@@ -250,6 +262,7 @@ class _Moved:
             scored = points is not None
             if what.kind == "ambiguous" or what.value is None:
                 self.left_out += scored
+                self.gone.add(sample.sample)
             else:
                 self.corrected += 1
                 self._open += scored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import (
@@ -59,14 +59,19 @@ def _order(row: Mapping[str, Any]) -> int:
     return 1 if verdict_of(row["scores"]) == "wrong" else 2
 
 
-def rows_summary(store: Store, run: RunRecord) -> tuple[RunSummary | None, dict[str, int]]:
+def rows_summary(
+    store: Store, run: RunRecord, left_out: Collection[int] = ()
+) -> tuple[RunSummary | None, dict[str, int]]:
     """The figures of the rows of a workflow, as of the samples of a benchmark, and the number of each row by its name; None if it has no rows.
+    Rows with some numbers can be left out.
 
     Copies of a row are one cluster of the intervals, as repeats are.
     """
     records = []
     numbers: dict[str, int] = {}
     for number, _, digest, text in store.scored(run.id):
+        if number in left_out:
+            continue
         fields = SampleRecord.score_fields(text)
         records.append((digest, fields))
         numbers[str(fields.get("name"))] = number

@@ -18,6 +18,7 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     NotFoundError,
+    RunSummary,
     UsageError,
     load_exact_json,
     open_artifacts,
@@ -25,7 +26,15 @@ from benchwright.core import (
     rfc3339,
     suggest,
 )
-from benchwright.results._figures import GradedNote, first_two, graded_notes, gravest_first, notes_json
+from benchwright.results._figures import (
+    GradedNote,
+    first_two,
+    graded_notes,
+    gravest_first,
+    notes_json,
+    plural,
+)
+from benchwright.results._labels import label_effect
 from benchwright.results._runs import (
     EventView,
     RunDetails,
@@ -165,9 +174,9 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
 
     @property
     def step_counts(self) -> dict[str, int]:
-        """Steps per status: the current ones, else the recorded ones."""
+        """Steps per status, without the records of rows: the current ones, else the recorded ones."""
         if self.steps:
-            return dict(Counter(view.step.status for view in self.steps))
+            return dict(Counter(view.step.status for view in self.steps if not self.is_row(view)))
         return _steps(self.run.summary)
 
     @property
@@ -179,6 +188,11 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         if started.get("command"):
             return f"benchwright resume {self.run.id}"
         return f"python {self.run.target or 'my_eval.py'} --resume {self.run.id}"
+
+    @property
+    def rows(self) -> list[JsonValue]:
+        """Its rows as JSON: those that failed first, then the wrong ones."""
+        return workflow_rows(self.steps, self.numbers)
 
     def is_row(self, view: StepView) -> bool:
         """Whether a step records a row."""
@@ -200,7 +214,7 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
             **self.details.to_json(),
             "notes": notes_json(self.notes),
             "resume": self.resume,
-            "rows": workflow_rows(self.steps, self.numbers),
+            "rows": self.rows,
             "scores": row_scores(self.details.result),
             "input": self.run.input,
             "output": self.run.output,
@@ -221,8 +235,11 @@ def workflow_view(run: RunRecord) -> RunView:
     metrics: Any = run.summary.get("metrics") or {}
     if not isinstance(metrics, dict):
         raise DamagedRecordError("the metrics of the run cannot be read: they are no table")
-    headline = first_two({name: MetricTotals.from_json(totals).mean for name, totals in metrics.items()})
-    return replace(view, counted=f"{_steps(run.summary).get('completed', 0):,}", headline=headline)
+    means = {name: MetricTotals.from_json(totals).mean for name, totals in metrics.items()}
+    judged = {name: mean for name, mean in means.items() if not RunSummary.is_effort(name)}
+    rows: Any = run.summary.get("rows") or 0
+    counted = f"{rows:,}" if rows else plural(_steps(run.summary).get("completed", 0), "step")
+    return replace(view, counted=counted, headline=first_two(judged or means))
 
 
 def _steps(summary: JsonObject | None) -> dict[str, int]:
@@ -238,6 +255,8 @@ def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
     events = [event for event in store.events(run.id) if not event.kind.startswith("step.")]
     summary, numbers = rows_summary(store, run)
     details = run_details(run, workflow_view(run), summary, events)
+    if (effect := label_effect(store, run, summary)) is not None:
+        details = replace(details, labels=effect.to_json(run.id))
     command = run.settings.get("command")
     if isinstance(command, list):
         details = replace(details, command=shlex.join(str(word) for word in command))

@@ -31,11 +31,15 @@ def blind_samples(store: Store, runs: Sequence[int], seed: int, limit: int) -> J
                 if scores.get("judge_grade") is None:
                     continue
                 places.append((run_id, index, repeat))
-                grades[recorded_grade(scores["judge_grade"])] = float(scores.get("judge_score") or 0.0)
+                grade = recorded_grade(scores["judge_grade"])
+                grades[grade] = float(
+                    scores.get("judge_score", scores["judge_grade"] if grade.isdecimal() else 0.0) or 0.0
+                )
     if not places:
         listed = " and ".join(map(str, runs))
         raise NotFoundError(
-            f"run {listed} has no grades of a judge. Runs with a scorer that asks a judge have them"
+            f"run {listed} has no grades of a judge. Runs with a scorer that asks a judge have them, and workflows that give their rows a "
+            "judge_grade: sample.score(judge_grade=4)"
         )
     random.Random(seed).shuffle(places)  # an order, not a secret
     scale = [*_scale(grades)]

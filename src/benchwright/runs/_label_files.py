@@ -164,6 +164,10 @@ class _LabelLines:
     def __init__(self, store: Store, run: RunRecord, who: str) -> None:
         self._store, self._run, self._who = store, run, who
         self._rows = {(index, repeat): row for index, repeat, row, _ in _places(store, run.id)}
+        self._elsewhere = {
+            (row, repeat): (index, repeat) for (index, repeat), row in reversed(self._rows.items())
+        }
+        """The first sample of each row and repeat."""
         self._said: dict[str, tuple[str, Label]] = {}
         self._taken: list[Label] = []
         self.problems: list[str] = []
@@ -185,6 +189,9 @@ class _LabelLines:
     def _read(self, where: str, row: Mapping[str, Any]) -> None:
         index, repeat = _number(row, "sample_id", None), _number(row, "repeat", 0)
         known = self._rows.get((index, repeat))
+        if _filled(row.get("row_id")) and str(row["row_id"]) != known:  # of a run with another order
+            index, repeat = self._elsewhere.get((str(row["row_id"]), repeat), (index, repeat))
+            known = self._rows.get((index, repeat))
         if known is None:
             raise UsageError(
                 f"run {self._run.id} has no sample {index}, repeat {repeat}; it has {len(self._rows):,} samples"

@@ -59,8 +59,10 @@ class ProgramResult(Struct, frozen=True):
     """Why it failed."""
     metrics: dict[str, float]
     """Each metric's mean."""
+    rows: int
+    """Its rows, of `ctx.sample`."""
     steps: dict[str, int]
-    """Steps per status."""
+    """Steps per status, without the records of rows."""
     output: JsonValue
     """The output of the workflow."""
     folder: Path

@@ -304,6 +304,7 @@ def _result(
         stderr="" if child is None else child.captured["stderr"].text(),
         error=error,
         metrics={name: metric["value"] for name, metric in summary.get("metrics", {}).items()},
+        rows=summary.get("rows", 0),
         steps=dict(summary.get("steps", {})),
         output=run.output,
         folder=run.folder,

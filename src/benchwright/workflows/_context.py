@@ -85,6 +85,8 @@ class WorkflowContext:
         """Steps executed by this start, counting each once."""
         self.replayed = 0
         """Steps whose recorded output was used."""
+        self.rows: set[str] = set()
+        """The keys of the steps that record rows. They are counted as rows, and not as steps."""
         self.scratch: dict[str, Any] = {}
         """Values that helper functions keep during this execution."""
         self._scope = _Scope(self)
@@ -149,9 +151,9 @@ class WorkflowContext:
         if row is not None:
             row.steps[step_key] = request.input, decision.output
         if decision.kind == "reuse":
-            self.replayed += 1
+            self.replayed += step_key not in self.rows
             return json.loads(decision.output or b"null")
-        self.executed += 1
+        self.executed += step_key not in self.rows
         task = asyncio.current_task()
         outermost = task is not None and task not in self._tasks
         if outermost and task is not None:

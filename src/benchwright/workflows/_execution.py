@@ -335,9 +335,12 @@ class _Job:
             )
         steps = ctx.executed + ctx.replayed
         before = f", {ctx.replayed} of them recorded before" if ctx.replayed else ""
-        noun = "step" if steps == 1 else "steps"
+        counts = {"row": len(ctx.rows), "step": steps}
+        told = [
+            f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count or noun == "step"
+        ]
         return (
-            f"run {ctx.run_id} {ctx.workflow_name}: completed, {steps} {noun}{before}. "
+            f"run {ctx.run_id} {ctx.workflow_name}: completed, {', '.join(told)}{before}. "
             f"See: benchwright show {ctx.run_id}"
         )
 

@@ -94,10 +94,12 @@ class WorkflowSample:
                 await self.ctx.emit(name, float(value))
             return {"outcome": "scored" if scores else "not scored"}
 
+        key = f"{SAMPLE_STEP}{self.id}"
+        self.ctx.rows.add(key)
         try:
             # The whole record is the input: what a resumed run finds again is left as it is, and what has changed replaces it.
             await self.ctx.step(
-                step_key=f"{SAMPLE_STEP}{self.id}",
+                step_key=key,
                 execute=execute,
                 input_value=record,
                 on_input_change="rerun",

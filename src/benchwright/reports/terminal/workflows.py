@@ -6,9 +6,9 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchwright.core import RUN_STATUSES, exact_json, printable, rfc3339
+from benchwright.core import RUN_STATUSES, RunSummary, exact_json, printable, rfc3339
 from benchwright.reports.blocks import (
     Block,
     Cell,
@@ -36,13 +36,12 @@ from benchwright.results import (
     value_of,
 )
 
-if TYPE_CHECKING:
-    pass
-
 _LONGEST = 300
 """Characters of an input or output; `--json` has them whole."""
 _STEPS_SHOWN = 10
 _LINES_SHOWN = 10
+_ANSWER = 60
+"""Characters of an answer in the table of rows."""
 
 
 def step_list_blocks(view: StepList) -> Iterable[Block]:
@@ -121,9 +120,9 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     run = view.run
     yield line()
     yield Lines((((printable(run.name), "bold"), (f" (workflow): {run.status}", "")),))
-    if counts := view.step_counts:
-        by_status = ", ".join(f"{count} {status}" for status, count in counts.items())
-        yield line(f"{plural(sum(counts.values()), 'step')}: {by_status}")
+    rows = view.details.result
+    if rows is None:
+        yield from _step_counts(view)
     if (
         run.status in ("interrupted", "failed")
         and "command" in view.details.settings
@@ -134,18 +133,18 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
         yield line(run.so_far)
     if run.error:
         yield line(printable(run.error.rstrip()), "red")
-    rows = view.details.result
     if rows is not None:
-        ended = "all scored" if rows.outcomes["scored"] == rows.evaluated else f"{rows.failed:,} failed"
-        yield line(
-            f"{plural(rows.evaluated, 'row')}, {ended}; list them with --text, --wrong or --where, slice them with --by"
-        )
+        yield line(_rows_sentence(rows))
         if (scores := metric_table(rows)) is not None:
             yield scores
+        yield from _row_table(view)
     emitted = {name: each for name, each in view.totals.items() if rows is None or name not in rows.metrics}
     if emitted:
         yield _metric_table(emitted)
-    if view.steps:
+    if rows is not None:
+        yield line()
+        yield from _step_counts(view)
+    elif view.steps:
         yield from step_table(view.steps[:_STEPS_SHOWN], max(0, len(view.steps) - _STEPS_SHOWN))
     yield line()
     if view.notes:
@@ -160,6 +159,53 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
         yield line()
         yield line(f"{place}{more}", "dim")
         yield lines(printed[-_LINES_SHOWN:])
+    if run.status == "completed":
+        yield line()
+        yield line(
+            f"next: benchwright report {run.id} -o page.html, benchwright export {run.id} -o rows.xlsx, benchwright compare A {run.id}",
+            "dim",
+        )
+
+
+def _step_counts(view: WorkflowDetails) -> Iterator[Block]:
+    if counts := view.step_counts:
+        by_status = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        yield line(
+            f"{plural(sum(counts.values()), 'step')}: {by_status}"
+            + ("" if view.details.result is None else "; see --steps")
+        )
+
+
+def _rows_sentence(rows: RunSummary) -> str:
+    """How many rows there are, and how they ended."""
+    ended = [f"{count:,} {name}" for name, count in rows.outcomes.items() if count]
+    told = "all scored" if rows.outcomes["scored"] == rows.evaluated else ", ".join(ended)
+    return f"{plural(rows.evaluated, 'row')}, {told}; list them with --text, --wrong or --where, slice them with --by"
+
+
+def _row_table(view: WorkflowDetails) -> Iterator[Block]:
+    """The first rows: those that failed, then the wrong ones."""
+    rows: list[Any] = view.rows
+    cells: list[Sequence[Cell]] = []
+    for row in rows[:_STEPS_SHOWN]:
+        scores = ", ".join(
+            f"{name} {value if isinstance(value, bool | int) else number(value)}"
+            for name, value in (row["scores"] or {}).items()
+        )
+        error = (row["error"] or "").strip().rpartition("\n")[2]
+        answer = row["response"] if isinstance(row["response"], str | None) else _short(row["response"])
+        status = row["status"], RUN_STATUSES[row["status"]].style
+        cells.append((printable(row["id"]), status, printable(error or scores), _cut(answer or "")))
+    yield Table(tuple(map(Heading, ("row", "status", "scores or error", "answer"))), tuple(cells))
+    if len(rows) > len(cells):
+        yield line(
+            f"{len(rows) - len(cells):,} more rows; see one with benchwright show {view.run.id} NAME", "dim"
+        )
+
+
+def _cut(text: str) -> str:
+    words = printable(" ".join(text.split()))
+    return words if len(words) <= _ANSWER else words[: _ANSWER - 1] + "…"
 
 
 def _facts(view: WorkflowDetails) -> list[tuple[str, str]]:
@@ -171,6 +217,8 @@ def _facts(view: WorkflowDetails) -> list[tuple[str, str]]:
         words = [program, *(str(word) for word in command[1:])]
         facts.append(("command", printable(shlex.join(words))))
         facts.append(("in", printable(str(settings.get("cwd")))))
+    if moved := (view.details.labels or {}).get("text"):
+        facts.append(("labels", str(moved)))
     if run.tags:
         facts.append(("tags", printable(", ".join(f"{name}={value}" for name, value in run.tags.items()))))
     facts.append(("started", f"{local_time(run.created_at)}, took {duration(run.seconds)}"))
@@ -185,7 +233,7 @@ def program_blocks(ended: Any) -> list[Block]:
     style = f"bold {RUN_STATUSES[status].style or 'yellow'}"
     title = ("run ", ""), (str(run_id), "bold"), (f" {printable(ended.workflow_name)}: ", ""), (status, style)
     after = f" after {duration(ended.duration_seconds)}", ""
-    rows = []
+    rows = [("rows", f"{ended.rows:,}")] if ended.rows else []
     if ended.steps:
         rows.append(("steps", ", ".join(f"{count:,} {word}" for word, count in ended.steps.items())))
     rows += [(printable(metric), number(value)) for metric, value in ended.metrics.items()]

@@ -20,7 +20,7 @@ from benchwright.store._driver import Connection
 from benchwright.store._owner import end_of_run
 from benchwright.store._records import storable, storable_json, storable_message
 from benchwright.store._statements.leases import end_work
-from benchwright.store._statements.workflow_samples import is_row, put_sample
+from benchwright.store._statements.workflow_samples import ROWS, is_row, put_sample
 from benchwright.store._workflow_records import (
     BeginDecision,
     MetricTotals,
@@ -247,7 +247,11 @@ def close_run(
     now = end_of_run(connection.place, run_id)
     end_work(connection, run_id, None if died else now)
     interrupt_steps(connection, run_id, f"the run ended ({status})", now)
+    rows = connection.execute(
+        "SELECT count(*) FROM steps WHERE run_id = ? AND key >= 'score/' AND key < 'score0'", (run_id,)
+    ).fetchone()[0]
     summary = {
+        **({"rows": rows} if rows else {}),
         "steps": step_counts(connection, run_id),
         "metrics": {name: totals.to_json() for name, totals in metric_totals(connection, run_id).items()},
     }
@@ -262,12 +266,14 @@ def close_run(
 
 
 def step_counts(connection: Connection, run_id: int) -> dict[str, int]:
-    """Steps per status, counting only the newest generation of each key."""
+    """Steps per status, counting only the newest generation of each key, and not the records of rows."""
     rows = connection.execute(
         "SELECT status, count(*) FROM workflow_steps AS step WHERE run_id = ? AND NOT EXISTS (SELECT 1 FROM"
         " workflow_steps WHERE run_id = step.run_id AND key = step.key AND generation > step.generation)"
+        " AND NOT (step.key >= 'sample/' AND step.key < 'sample0'"
+        " AND EXISTS (SELECT 1 FROM marks WHERE name = ? || substr(step.key, 8)))"
         " GROUP BY status ORDER BY status",
-        (run_id,),
+        (run_id, f"{ROWS}{run_id}/"),
     )
     return dict(rows.fetchall())
 

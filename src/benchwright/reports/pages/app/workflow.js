@@ -81,7 +81,8 @@ export function workflow(found, { ways = [], way } = {}) {
   const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
   const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
   const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
-  const sentence = failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : "It has no steps.";
+  const known = shown ? shown.rows : found.rows.length, counted = known ? `${plural(known, "row")}, ${troubled ? `${count(troubled)} failed` : "none failed"}. ` : "";
+  const sentence = `${counted}${failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : known ? "" : "It has no steps."}`;
   const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
   const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
