@@ -53,7 +53,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 def test_a_list_tells_name_status_steps_and_metrics(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "list").splitlines()
     (row,) = [line for line in lines if "my_eval" in line]
-    assert row.split()[:6] == ["1", "my_eval", "–", "completed", "2", "score"]
+    assert row.split()[:6] == ["1", "my_eval", "–", "completed", "2", "steps"]
     (row,) = [line for line in lines if "broken" in line]
     assert row.split()[:5] == ["2", "broken", "–", "failed", "0"]
     assert any("open" in line and "running" in line for line in lines)

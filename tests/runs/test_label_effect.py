@@ -167,3 +167,20 @@ def test_a_judge_is_not_asked_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
             found = run_labels(store, store.run(1))
         assert len(server.bodies) == asked
     assert "Exact figures are not known: its scorer asks a judge" in found.text
+
+
+def test_a_second_visit_scores_nothing_until_labels_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text("question,answer\nWhat is 1 plus 1?,2\nWhat is 2 plus 1?,3\n")
+    (tmp_path / "near.py").write_text(BENCHMARK.replace("    try:", '    print("scored")\n    try:', 1))
+    benchwright.run("near.py", endpoint=answered(1))
+    capsys.readouterr()
+    with open_store(Workspace(tmp_path)) as store:
+        for value in ("7", "8"):
+            store.add_label(LabelList.new(store, 1, 0, 0, kind="gold", value=value, who="A"))
+            first = run_labels(store, store.run(1)).text
+            assert "scored" in capsys.readouterr().out
+            assert run_labels(store, store.run(1)).text == first
+            assert "scored" not in capsys.readouterr().out

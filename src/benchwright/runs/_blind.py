@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from benchwright.core import JsonObject, JsonValue, NotFoundError, SampleRecord, UsageError
 from benchwright.results import StoreSamples
 from benchwright.runs._calibrate import calibrate_judge
-from benchwright.runs._labels import recorded_grade
+from benchwright.runs._labels import recorded_grade, score_of_grade
 from benchwright.scorers import TEMPLATES
 from benchwright.store import Label, Store
 
@@ -31,10 +31,7 @@ def blind_samples(store: Store, runs: Sequence[int], seed: int, limit: int) -> J
                 if scores.get("judge_grade") is None:
                     continue
                 places.append((run_id, index, repeat))
-                grade = recorded_grade(scores["judge_grade"])
-                grades[grade] = float(
-                    scores.get("judge_score", scores["judge_grade"] if grade.isdecimal() else 0.0) or 0.0
-                )
+                grades[recorded_grade(scores["judge_grade"])] = score_of_grade(scores) or 0.0
     if not places:
         listed = " and ".join(map(str, runs))
         raise NotFoundError(

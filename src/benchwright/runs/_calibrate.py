@@ -35,7 +35,15 @@ from benchwright.results import (
     plural,
 )
 from benchwright.runs._compare import find_run
-from benchwright.runs._labels import TARGETS, Grades, Labelled, items_of, labelled_rows, recorded_grade
+from benchwright.runs._labels import (
+    TARGETS,
+    Grades,
+    Labelled,
+    items_of,
+    labelled_rows,
+    recorded_grade,
+    score_of_grade,
+)
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
 from benchwright.store import Label, RunRecord, Store, Workspace
@@ -316,15 +324,12 @@ def _recorded(
         record = find_run(store, run, 0, place)
         found: dict[tuple[int, int], JudgedSample | None] = {}
         names: set[str] = set()
-        score_name = field.replace("grade", "score")
         for each in Clusters().samples(FoundRun.of(record, store).samples, ScoreColumns()):
             scores = each.scores or {}
             names.update(scores)
-            known = field in scores and score_name in scores
+            score = score_of_grade(scores, field)
             found[each.row, each.repeat] = (
-                JudgedSample(each.cluster, recorded_grade(scores[field]), float(scores[score_name]))
-                if known
-                else None
+                None if score is None else JudgedSample(each.cluster, recorded_grade(scores[field]), score)
             )
     if not names:
         raise NotFoundError(
