@@ -4,7 +4,7 @@ import { get, getText } from "./api.js";
 import { askAgain } from "./ask_again.js";
 import { anySeed } from "./blind.js";
 import { at, figure, h, name, say, scrolls, section, table } from "./dom.js";
-import { count, duration } from "./figures.js";
+import { count, duration, plural } from "./figures.js";
 import { labelling } from "./labels.js";
 import { pageOf } from "./of_run.js";
 import { indented } from "./run.js";
@@ -137,7 +137,7 @@ export async function sample(place) {
   const found = await get(`/runs/${run}/samples/${row}/${repeat}`, signal);
   const filter = filterOf(place.query), asked = withColumns(filter);
   const address = (id, part) => `#/runs/${run}/samples/${id}/${part}${asked ? `?${asked}` : ""}`;
-  place.title = `Sample ${row}/${repeat} of ${found.run.name}, run ${run}`;
+  place.title = `${found.name === null ? `Sample ${row}/${repeat}` : `Row ${found.name}`} of ${found.run.name}, run ${run}`;
   const said = h("span", { role: "status", class: "dim" });
 
   /** To the neighbour by the current filter. @param {boolean} back */
@@ -177,7 +177,7 @@ export async function sample(place) {
   const command = `benchwright show ${run} ${row}/${repeat}`;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(found.run) }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),
-    h("div", { class: "bar" }, h("h1", { tabindex: "-1" }, "Sample ", figure("sample_id", row), "/", figure("repeat", repeat)), state(found),
+    h("div", { class: "bar" }, h("h1", { tabindex: "-1" }, found.name === null ? null : h("span", {}, "Row ", name("name", found.name), h("span", { class: "dim" }, " · ")), "Sample ", figure("sample_id", row), "/", figure("repeat", repeat)), state(found),
       h("span", { class: "steps" }, h("button", { id: "previous", type: "button", onclick: () => go(true), "aria-keyshortcuts": "k" }, "← Previous (k)"), " ", h("button", { id: "next", type: "button", onclick: () => go(false), "aria-keyshortcuts": "j" }, "Next (j) →"), " ", said)),
     h("p", { class: "about" }, numbers.join(" · ")),
     found.error ? h("p", { class: "bad-text" }, found.error) : null,
@@ -191,7 +191,8 @@ export async function sample(place) {
     labelling(`/runs/${run}/samples/${row}/${repeat}`, found, signal),
     ...section("Calls", calls(found)), ...section("Judges", ...judges(found)),
     ...section("Repeats of this row", others.length ? beside("Repeats", others, "repeats", (each) => h("a", { href: address(each.sample_id, each.repeat) }, `${each.sample_id}/${each.repeat}`)) : null),
-    ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name} on ${each.model}`)) : null),
+    ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name}${each.model ? ` on ${each.model}` : ""}`)) : null,
+      found.elsewhere_unread ? h("p", { class: "dim" }, `${plural(found.elsewhere_unread, "more run")} of the same name will be searched when you open this page again.`) : null),
     ...section("Requests", requests(found)), askAgain(`/runs/${run}/samples/${row}/${repeat}`, found),
     ...section("Row", found.row ? long(indented(found.row) ?? "", "Row") : null),
     h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
