@@ -14,6 +14,7 @@ from benchwright.core import (
     NoteGrade,
     NotFoundError,
     RunFailedError,
+    RunKind,
     RunSummary,
     UsageError,
     clause,
@@ -345,7 +346,7 @@ def _recorded(
 
 def _doubts(run: RunRecord) -> Iterator[str]:
     """What the notes of a run say against its grades: older than the run, of the demo model, or missing."""
-    if run.summary is not None:
+    if run.summary is not None and run.kind == RunKind.BENCHMARK:  # a workflow has no such notes
         summary = RunSummary.from_json(run.summary)
         for note in summary.notes:
             if summary.note_grades.get(note) != NoteGrade.INFORMATION:
