@@ -19,7 +19,7 @@ from benchwright.scorers._asked import read_question
 from benchwright.scorers._mcq import cascade, quick, sayers, statements
 from benchwright.scorers._quantity import asides, passage, reader
 from benchwright.scorers._quantity.quick import read_quickly
-from benchwright.scorers._triggers import may_match, needed_words, words_of
+from benchwright.scorers._triggers import KnownPatterns, Told, may_match, needed_words, words_of
 
 REPLIES = Path(__file__).parent / "replies"
 OPTIONS = ["Paris", "London", "Rome", "Berlin"]
@@ -284,3 +284,12 @@ def test_quick_paths_can_be_left_out() -> None:
         "assert choose_quickly('The answer is B.', {'A': 'Paris', 'B': 'London'}) is None"
     )
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "BENCHWRIGHT_PLAIN": "1"}, check=True)
+
+
+def test_texts_without_words_make_no_pattern_forgotten() -> None:
+    known = KnownPatterns()
+    for word in ("step", "wait", "sorry"):
+        number = known.add(Told(whole={word}))
+        assert known.table()[word] >> number & 1  # the words of a text
+        known.table().clear()  # of one that has none
+    assert known.table()["step"] == 1

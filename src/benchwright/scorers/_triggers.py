@@ -294,11 +294,11 @@ class WordBits(dict[str, int]):
     __slots__ = ("_begins", "_parts", "_whole", "count")
 
     def __init__(self, before: WordBits | None = None, more: Sequence[Told] = ()) -> None:
-        self.count: int = before.count if before else 0
+        self.count: int = before.count if before is not None else 0
         """Patterns."""
-        self._whole: dict[str, int] = {**before._whole} if before else {}
-        self._begins: dict[str, int] = {**before._begins} if before else {}
-        self._parts: dict[str, dict[str, int]] = {**before._parts} if before else {}
+        self._whole: dict[str, int] = {**before._whole} if before is not None else {}
+        self._begins: dict[str, int] = {**before._begins} if before is not None else {}
+        self._parts: dict[str, dict[str, int]] = {**before._parts} if before is not None else {}
         """By their first two letters."""
         for told in more:
             bit = 1 << self.count

@@ -145,7 +145,7 @@ class Passage:
         self.may = Gate(self.small)
         """Which patterns may be in it."""
         self.numbers = Expressions(text, mark, self.small, self.may)
-        self._asides = Asides(self.small, self.lower, self.may)
+        self._asides = Asides(self.small, self.may)
         self._present: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._starts: list[int] = []
         self._usable: dict[int, bool] = {}
