@@ -67,7 +67,9 @@ _AFTER = (_CLOCK, _WOULD_BE, COMPARED, _DENIES, _NOT_ENOUGH)
 """What follows one."""
 _BESIDE = ((_DIGITS, _ROUNDED_TO), (_EFFORT, _CHECKED))
 """What follows one if something else stands before it."""
-_ANY = "|".join((*(pattern.removesuffix("$") for pattern, _ in _BEFORE), *_AFTER, *(after for after, _ in _BESIDE)))
+_ANY = "|".join(
+    (*(pattern.removesuffix("$") for pattern, _ in _BEFORE), *_AFTER, *(after for after, _ in _BESIDE))
+)
 
 
 class Asides:
