@@ -55,8 +55,11 @@ async def _agent(ctx: WorkflowContext, answer: str) -> None:
             pass
 
 
-def record(folder: Path) -> Recorded:
-    """Record them in a folder: a suite of two models on one file, a judged run, load tests and workflows."""
+def record(folder: Path, store_url: str | None = None) -> Recorded:
+    """Record them in a folder: a suite of two models on one file, a judged run, load tests and workflows. The records are in the
+    workspace there, or in another store, which the folder's configuration then names."""
+    if store_url is not None:
+        (folder / "benchwright.toml").write_text(f'store = "{store_url}"\n', encoding="utf-8")
     rows = ["question,A,B,answer,topic"] + [
         f"What is {n}+{n}?,{2 * n},{n},{2 * n},topic {n % 2}" for n in range(1, ROWS + 1)
     ]
@@ -98,7 +101,7 @@ def record(folder: Path) -> Recorded:
         for name, answer in (("agent", "0"), ("other agent", "1")):
             flow = benchwright.workflow(name, lambda ctx, answer=answer: _agent(ctx, answer))
             asyncio.run(flow.run(workspace=folder))
-    with open_store(Workspace(folder)) as store:
+    with open_store(Workspace(folder, url=store_url)) as store:
         found = {kind: [run.id for run in store.runs(kind=kind)] for kind in RunKind}
     assert found[RunKind.LOAD] == loads[::-1]
     one, two = (found[kind] for kind in (RunKind.BENCHMARK, RunKind.WORKFLOW))

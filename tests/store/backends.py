@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ import pytest
 from benchwright.core import step_key
 from benchwright.store import Workspace
 from benchwright.store._statements.marks import forget_sample, lower_marks
+from postgres_server import shared_server
 
 BACKENDS: dict[str, Callable[[Path], Workspace]] = {
     "sqlite": Workspace,
     "memory": lambda folder: Workspace(folder, url=f"memory://{folder}"),
+    "postgresql": lambda folder: Workspace(
+        folder, url=shared_server().url("t" + hashlib.sha256(str(folder).encode()).hexdigest()[:20])
+    ),
 }
 """By name: an empty workspace in a folder."""
 

@@ -30,7 +30,10 @@ def create(store: Store) -> int:
     return store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id
 
 
-def test_the_url_of_a_workspace_opens_the_same_store(workspace: Workspace) -> None:
+def test_the_url_of_a_workspace_opens_the_same_store(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace.root)  # where the files of runs are, if the URL does not tell
     with open_store(workspace) as one:
         number = create(one)
     with open_store(workspace.store_url) as again:

@@ -109,7 +109,7 @@ class Feed:
         self._ahead = asyncio.create_task(self._read())
         first = self._next_index
         self._next_index += len(batch.rows)
-        scored, calls = self._recorded(first) if self._resuming else ({}, {})
+        scored, calls = await self._known(first) if self._resuming else ({}, {})
         ready, repeats, copy_of = self._ready, self._repeats, self._copy_of
         if repeats == 1 and not scored and not calls:  # most runs
             ready.extend(
@@ -145,6 +145,9 @@ class Feed:
             key.startswith("call/") and _is_answer(call) for key, call in calls.items()
         )
         return ("judge", "score") if later or outcome is Outcome.SCORER_FAILED else ("call", "judge", "score")
+
+    async def _known(self, first: int) -> tuple[dict[str, RecordedStep], dict[str, dict[str, RecordedStep]]]:
+        return self._recorded(first) if self._store.local else await asyncio.to_thread(self._recorded, first)
 
     def _recorded(self, first: int) -> tuple[dict[str, RecordedStep], dict[str, dict[str, RecordedStep]]]:
         """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""

@@ -6,14 +6,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from types import TracebackType
 from typing import Self
 
 from msgspec.structs import replace
 
 from benchwright.core import BenchwrightError, JsonObject, RunOwnedError, RunProgress, RunStatus
-from benchwright.store import HEARTBEAT_S, RunRecord, Store
+from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError
 
 
 class InterruptedRunError(BenchwrightError):
@@ -46,6 +46,11 @@ class RunLife:
     ) -> None:
         if error is None:
             return
+        # A store that failed may fail again: then the first reason counts, and the run is interrupted without a record of it.
+        with suppress(Exception) if isinstance(error, StoreError) else nullcontext():
+            self._record_failure(error)
+
+    def _record_failure(self, error: BaseException) -> None:
         current = self.store.run(self.run.id)
         if current.status != "running":
             return
@@ -77,7 +82,10 @@ class RunLife:
         async def watch() -> None:
             while True:
                 show()
-                self.beat(progress)
+                if self.store.local:
+                    self.beat(progress)
+                else:
+                    await asyncio.to_thread(self.beat, progress)
                 await asyncio.sleep(every_s)
 
         watching = asyncio.create_task(watch())

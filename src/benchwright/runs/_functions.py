@@ -150,7 +150,7 @@ def resume(
         overrides: Settings of `RESUME_OVERRIDES` as one table; a keyword of the same name takes precedence.
         watcher: Receives the progress.
         endpoint: Replaces the model.
-        keywords: `workspace`, and the settings of `RESUME_OVERRIDES`: parallelism and budgets.
+        keywords: `workspace`, `store`, and the settings of `RESUME_OVERRIDES`: parallelism and budgets.
 
     Returns the `RunResult`, or for a workflow the `ProgramResult`.
     """
@@ -158,11 +158,11 @@ def resume(
     check_run("resume", run)
     check_arguments("resume", endpoint=endpoint, watcher=watcher, target=target, overrides=overrides)
     given: dict[str, Any] = {**(overrides or {}), **keywords}
-    changes = {name: value for name, value in given.items() if name != "workspace"}
+    changes = {name: value for name, value in given.items() if name not in ("workspace", "store")}
     for name in changes:
         if name not in RESUME_OVERRIDES:
             raise UsageError(
-                f"resume() has no option {name!r}.{suggest(name, [*RESUME_OVERRIDES, 'workspace'])} A resumed run is the same "
+                f"resume() has no option {name!r}.{suggest(name, [*RESUME_OVERRIDES, 'workspace', 'store'])} A resumed run is the same "
                 f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
             )
     chosen = RunOptions.from_keywords(given, "resume")

@@ -13,7 +13,7 @@ from benchwright.store._ports import Store
 from benchwright.store._records import Recovered, StoreError
 from benchwright.store._workspace import Workspace, nearest_workspace
 
-_DRIVERS = {"sqlite": "sqlite_file", "memory": "sqlite_memory"}
+_DRIVERS = {"sqlite": "sqlite_file", "postgresql": "postgres", "memory": "sqlite_memory"}
 """Files of drivers by the scheme of their URLs. Each is imported only when a store is opened."""
 
 

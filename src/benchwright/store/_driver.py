@@ -44,12 +44,23 @@ class Connection(Protocol):
     """Turns bytes into the form that is bound fastest; for rows that are written by the thousand."""
     errors: tuple[type[Exception], ...]
     """Exceptions of the database."""
+    local: bool
+    """Whether a commit takes so little time that it may be made in an event loop."""
+    patience_s: float
+    """Seconds to wait for a database that is away."""
+
+    def is_away(self, error: Exception) -> bool:
+        """Whether an exception says that the database cannot be reached now. A new try outside a transaction connects again."""
 
     def execute(self, sql: str, values: Sequence[object] = ..., /) -> Cursor:
         """Execute a statement with `?` for its values."""
 
     def executemany(self, sql: str, rows: Sequence[Sequence[object]], /) -> Any:
         """Execute a statement for each row."""
+
+    def stream(self, sql: str, values: Sequence[object] = ..., /) -> Iterator[Row]:
+        """The rows of a statement that only reads, received as they are needed: a run may have millions. Other statements can be
+        executed meanwhile."""
 
     def begin(self, *, durable: bool = False, bulk: bool = False) -> None:
         """Begin a transaction that writes. After the commit of a `durable` one, a power cut loses nothing of it. A `bulk` one writes

@@ -141,6 +141,9 @@ class StepWriter(Protocol):
 class StepStore(Protocol):
     """Steps of benchmark runs: calls, judges' calls, scores."""
 
+    local: bool
+    """Whether it answers so soon that an event loop may wait for it; else in a thread."""
+
     def step_writer(self, run_id: int) -> StepWriter:
         """Open the sink for a run's steps, inside a running event loop. This store must own the run, and every
         commit checks that it still does."""

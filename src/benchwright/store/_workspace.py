@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Container
 from pathlib import Path
 from typing import ClassVar
@@ -24,6 +25,9 @@ from benchwright.core import (
 SQLITE_URL = "sqlite:///"
 """The prefix of the URL of an SQLite file; the path follows unchanged."""
 
+_PERSON = re.compile(r"//[^/@?]*@")
+"""User and password in a URL."""
+_SCHEMA = re.compile(r"[?&]workspace=([^&]+)")
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "beegfs", "fuse.sshfs", "fuse.s3fs",
@@ -63,8 +67,14 @@ class Workspace(HidesFields, Struct, frozen=True):
         """Where the folders of runs are. Each store has its own: another one's runs have the same numbers."""
         if self.url is None:
             return self.state / "runs"
-        digest = hashlib.sha256(self.url.encode()).hexdigest()[:8]
-        return self.state / f"runs-{safe_name(Path(self.url).stem)}-{digest}"
+        if self.url.startswith(SQLITE_URL):
+            place, name = self.url, Path(self.url).stem
+        else:  # whoever names it, and however
+            named = _SCHEMA.search(self.url)
+            name = named[1] if named else "store"
+            place = f"{_PERSON.sub('//', self.url).partition('?')[0]}?{name}"
+        digest = hashlib.sha256(place.encode()).hexdigest()[:8]
+        return self.state / f"runs-{safe_name(name)}-{digest}"
 
     def run_folder(self, run_id: int, name: str) -> Path:
         """Default folder of a run's files."""

@@ -31,11 +31,12 @@ class SqliteConnection:
     """Statements go to SQLite's own methods, without a call in between."""
 
     __slots__ = (
-        "_bulk", "_durable", "_lost", "_raw", "as_blob", "errors", "execute", "executemany", "place", "words",
+        "_bulk", "_durable", "_lost", "_raw", "as_blob", "errors", "execute", "executemany", "local", "patience_s", "place", "stream", "words",
     )  # fmt: skip
 
     execute: Callable[..., Any]
     executemany: Callable[..., Any]
+    stream: Callable[..., Any]
     as_blob: Callable[[bytes], object]
     words: Mapping[str, str]
 
@@ -49,9 +50,15 @@ class SqliteConnection:
         self.words = _WORDS
         # For `bytes`, `sqlite3` first searches for an adapter, in vain, which took a third of the time of an insert.
         self.as_blob = bytearray
+        self.local = True
+        self.patience_s = 0.0
         self.errors: tuple[type[Exception], ...] = (sqlite3.Error,)
-        self.execute = raw.execute
+        self.execute = self.stream = raw.execute
         self.executemany = raw.executemany
+
+    def is_away(self, error: Exception) -> bool:
+        """A file is there or lost."""
+        return False
 
     def begin(self, *, durable: bool = False, bulk: bool = False) -> None:
         """Take the lock at once: a transaction that reads first could not take it later, if another has written meanwhile."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from benchwright.store._driver import Driver, Transaction
+from benchwright.store._driver import Connection, Driver, Transaction
 from benchwright.store._statements.schema import (
     HAS_LABELS,
     HAS_OVERVIEWS,
@@ -25,8 +25,10 @@ class Opened:
         self.workspace = workspace
         self._driver = driver
         self._read_only = read_only
+        self._beating: Connection | None = None
         self._scratch_tables: dict[str, str] = {}
         self._connection = connected(driver, "read" if read_only else "write")
+        self.local = self._connection.local
         # Tables of an earlier version stay as they are while they are only read.
         version = self._connection.version()
         self._tells_progress, self._has_labels = version >= TELLS_PROGRESS, version >= HAS_LABELS
@@ -34,7 +36,17 @@ class Opened:
 
     def close(self) -> None:
         """Close the database."""
-        self._connection.close()
+        for each in {self._connection, self._beating or self._connection}:
+            each.close()
+
+    def _beats(self) -> Connection:
+        """The connection for heartbeats: of its own if others may be waiting for the database."""
+        if self._connection.local:
+            return self._connection
+        if self._beating is None:
+            self._beating = connected(self._driver, "append")
+            self._beating.patience_s = 0.0
+        return self._beating
 
     def __enter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import orjson
@@ -49,8 +50,15 @@ class Replies(RunLists):
         """The outputs of equal requests of other runs, of `preferred` runs where they have one. A run never reuses its own replies:
         equal rows are all sent, so that a resumed run sends the same as an uninterrupted one.
 
-        It runs in the event loop, because a batch takes less time than switching to a thread and back.
+        It runs in the event loop, because a batch takes less time than switching to a thread and back, unless the database is far.
         """
+        if self.local:
+            return self._reusable(run_id, input_hashes, preferred)
+        return await asyncio.to_thread(self._reusable, run_id, input_hashes, preferred)
+
+    def _reusable(
+        self, run_id: int, input_hashes: Sequence[bytes], preferred: Sequence[int]
+    ) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
         sources: dict[bytes, int] = {}
         for start in range(0, len(input_hashes), HASHES_PER_STATEMENT):

@@ -178,18 +178,21 @@ class Runs(RunLists):
 
     def beat(self, run_id: int, progress: RunProgress | None = None) -> bool:
         """Show that the owner is alive, and how far it has come. Returns whether the run is still this store's. A run that was taken over gets
-        no heartbeat; its next record is refused."""
+        no heartbeat; its next record is refused. A database that is away gets none either, and is not waited for."""
         lease = self._leases.get(run_id)
         if lease is None:
             return False
+        connection = self._beats()
         try:
-            found = self._connection.execute(
+            found = connection.execute(
                 "UPDATE runs SET heartbeat = ?, progress = coalesce(?, progress) WHERE id = ? AND lease = ?",
                 (time.time(), encoded_progress(progress), run_id, lease.token),
             )
-        except self._connection.errors as error:
-            raise self._connection.not_written(error) from error
-        return found.rowcount > 0
+        except connection.errors as error:
+            if connection.is_away(error):
+                return True
+            raise connection.not_written(error) from error
+        return bool(found.rowcount > 0)
 
     def update_run(
         self,

@@ -5,14 +5,16 @@ must not lose a record awaits the future of `append`.
 
 The commit runs in the loop's thread. Without a sync to disk (WAL, synchronous=NORMAL) it takes less time than passing the
 records to another thread, which also made both threads compete for the interpreter lock (benchmarks: 9,300 against
-15,000 samples/s). The checkpoint, which does sync, runs in a thread.
+15,000 samples/s). The checkpoint, which does sync, runs in a thread. A database on the other side of a network is written to in
+a thread, one group after the other: what arrives meanwhile is the next group. If it goes away, the group waits for it, and with
+it everybody who awaits a record.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from time import monotonic, thread_time
+from time import monotonic, sleep, thread_time
 
 from benchwright.core import (
     OWN_WORDS,
@@ -48,6 +50,8 @@ _BUSY = 0.8
 """Share of working time from which the loop's thread counts as busy."""
 _LOOK_EVERY = 16
 """Commits between two measurements of that share."""
+_LOOK_AGAIN_S = 0.2
+"""Seconds between two tries to reach a database that went away."""
 _CHECKPOINT_ROWS = 4_000
 """Rows between checkpoints."""
 _CHECKPOINT_HERE_PAGES = 16_000
@@ -69,6 +73,7 @@ class SampleStepWriter:
             f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}"
             for rows in range(_ROWS_PER_STATEMENT + 1)
         )
+        self._writing: asyncio.Future[BenchwrightError | None] | None = None
         self._pending: list[StepValues] = []
         self._written: asyncio.Future[None] = self._loop.create_future()
         self._turns = 0
@@ -112,6 +117,9 @@ class SampleStepWriter:
         """Commit what is left and close."""
         try:
             self._commit()
+            while self._writing is not None:
+                await asyncio.wait([self._writing])
+                await asyncio.sleep(0)  # its callback, which may begin the next group
             self._check_file()
             if self._failure is not None:
                 raise self._failure
@@ -129,18 +137,41 @@ class SampleStepWriter:
             self._loop.call_soon(self._gather)
 
     def _commit(self) -> None:
-        if not self._pending:
+        if not self._pending or self._writing is not None:
             return
         group, self._pending = self._without_secrets(self._pending), []
         written, self._written = self._written, self._loop.create_future()
         replaced, self._replaced = self._replaced, []
-        try:
-            self._insert_all(group, replaced)
-        except RunOwnedError as error:
-            self._fail(written, error)
+        if self._connection.local:
+            self._ended(written, len(group), self._written_or_why(group, replaced))
             return
-        except self._connection.errors as error:
-            self._fail(written, self._connection.not_written(error))
+        self._writing = self._loop.run_in_executor(None, self._written_or_why, group, replaced)
+        self._writing.add_done_callback(lambda done: self._ended(written, len(group), done.result()))
+
+    def _written_or_why(
+        self, group: list[StepValues], replaced: list[tuple[str, Sequence[str], list[str]]]
+    ) -> BenchwrightError | None:
+        """Write a group. Returns why it could not be written."""
+        latest, again = 0.0, ""
+        while True:
+            try:
+                self._insert_all(group, replaced, again)
+                return None
+            except RunOwnedError as error:
+                return error
+            except self._connection.errors as error:
+                now = monotonic()
+                latest = latest or now + self._connection.patience_s
+                if not self._connection.is_away(error) or now > latest:
+                    return self._connection.not_written(error)
+            # The last thing that arrived may have been the commit.
+            again = " ON CONFLICT (run_id, key) DO NOTHING"
+            sleep(_LOOK_AGAIN_S)
+
+    def _ended(self, written: asyncio.Future[None], rows: int, why: BenchwrightError | None) -> None:
+        self._writing = None
+        if why is not None:
+            self._fail(written, why)
             return
         self.commits += 1
         if self.commits % _LOOK_EVERY == 0:
@@ -150,12 +181,14 @@ class SampleStepWriter:
             self._fail(written, self._failure)
         if not written.done():  # cancelled together with a worker that had to stop at once
             written.set_result(None)
-        self._since_checkpoint += len(group)
+        self._since_checkpoint += rows
         if self._since_checkpoint >= _CHECKPOINT_ROWS and (
             self._checkpoint is None or self._checkpoint.done()
         ):
             self._since_checkpoint = 0
             self._checkpoint = self._loop.run_in_executor(None, self._driver.tidy)
+        if not self._connection.local:
+            self._commit()  # what arrived meanwhile
 
     def _fail(self, written: asyncio.Future[None], why: BenchwrightError) -> None:
         """Record nothing more."""
@@ -214,7 +247,10 @@ class SampleStepWriter:
         return cleaned
 
     def _insert_all(
-        self, group: list[StepValues], replaced: list[tuple[str, Sequence[str], list[str]]]
+        self,
+        group: list[StepValues],
+        replaced: list[tuple[str, Sequence[str], list[str]]],
+        again: str,
     ) -> None:
         execute = self._connection.execute
         self._connection.begin()
@@ -224,7 +260,7 @@ class SampleStepWriter:
                 self._forget(replaced)
             for start in range(0, len(group), _ROWS_PER_STATEMENT):
                 part = group[start : start + _ROWS_PER_STATEMENT]
-                execute(self._insert[len(part)], _values(part, self._as_blob))
+                execute(self._insert[len(part)] + again, _values(part, self._as_blob))
             self._connection.commit()
         except BaseException:
             self._connection.rollback()

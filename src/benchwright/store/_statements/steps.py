@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
 from benchwright.core import sample_of, step_key
-from benchwright.store._driver import Driver
+from benchwright.store._driver import Driver, Row
 from benchwright.store._records import RecordedStep, SampleSteps
 from benchwright.store._statements.marks import lower_marks
 from benchwright.store._statements.replies import HASH_INDEX, HASHES_PER_STATEMENT, Replies, is_answer
@@ -65,7 +65,7 @@ class Steps(Replies):
     def taken_over(self, run_id: int) -> Iterator[tuple[str, RecordedStep]]:
         """Keys and calls whose reply came from another run: they were answered, but are not reusable. Failed calls and replies from
         which a secret was removed do not count."""
-        for key, *call in self._connection.execute(
+        for key, *call in self._connection.stream(
             "SELECT key, coalesce(call_hash, input_hash), coalesce(call_output, output), coalesce(call_input, input) FROM steps"
             " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)"
             " AND coalesce(call_hash, input_hash) != ?",
@@ -123,7 +123,7 @@ class Steps(Replies):
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """(index, repeat, hash of the row, result JSON) of every recorded sample, in sample order, streamed."""
         return iter(
-            self._connection.execute(
+            self._connection.stream(
                 f"SELECT {_PLACE}, input_hash, output FROM steps"
                 " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
                 (run_id,),
@@ -133,7 +133,7 @@ class Steps(Replies):
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         """(index, JSON of the row) of every recorded sample, in sample order, streamed."""
         return iter(
-            self._connection.execute(
+            self._connection.stream(
                 f"SELECT {_SAMPLE}, input FROM steps"
                 " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
                 (run_id,),
@@ -143,7 +143,7 @@ class Steps(Replies):
     def rows_scored(self, run_id: int) -> Iterator[tuple[bytes, bytes | None, bytes]]:
         """(hash of the row, JSON of the row, result JSON) of every recorded sample, in sample order, streamed."""
         return iter(
-            self._connection.execute(
+            self._connection.stream(
                 "SELECT input_hash, input, output FROM steps"
                 " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
                 (run_id,),
@@ -153,12 +153,15 @@ class Steps(Replies):
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
         low, high = ("score/", "score0") if index is None else _keys("score", index, index)
-        return self._samples_between(run_id, low, high)
+        return self._samples_between(run_id, low, high, many=index is None)
 
-    def _samples_between(self, run_id: int, low: str, high: str) -> Iterator[SampleSteps]:
-        calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
+    def _samples_between(
+        self, run_id: int, low: str, high: str, *, many: bool = False
+    ) -> Iterator[SampleSteps]:
+        read = self._connection.stream if many else self._connection.execute
+        calls = self._calls(read, run_id, "call" + low[5:], "call" + high[5:])
         call = next(calls, None)
-        rows = self._connection.execute(
+        rows = read(
             f"SELECT {SAMPLE_COLUMNS} FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
@@ -171,10 +174,11 @@ class Steps(Replies):
                 call = next(calls, None)
             yield record
 
+    @staticmethod
     def _calls(
-        self, run_id: int, low: str, high: str
+        read: Callable[..., Iterable[Row]], run_id: int, low: str, high: str
     ) -> Iterator[tuple[tuple[int, int], bytes | None, bytes]]:
-        rows = self._connection.execute(
+        rows = read(
             "SELECT key, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
