@@ -63,7 +63,7 @@ def test_every_command_says_the_same(folders: list[Path]) -> None:
     for name, words in COMMANDS.items():
         one, two = (said(folder, words) for folder in folders)
         if name in MEASURED:
-            one, two = ((code, {path: None for path in found}) for code, found in (one, two))
+            one, two = ((code, dict.fromkeys(found)) for code, found in (one, two))
         if one != two:
             differing.append(f"{name}: {difference(one, two)}")
     assert not differing, "\n".join(differing)
