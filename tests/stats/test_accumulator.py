@@ -11,19 +11,24 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import RowSums, ScoreSummary, Singles, wilson_interval
+from benchwright.core import MetricSummary
+from benchwright.stats import RowSums, Singles, wilson_interval
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import UNSEEN, Z_95, t_quantile
 
 FINITE = st.floats(-1e9, 1e9, allow_nan=False)
 
 
-def summary_of(values: Iterable[float], clusters: Iterable[int] | None = None) -> ScoreSummary:
+def accumulated(values: Iterable[float], clusters: Iterable[int] | None = None) -> ScoreAccumulator:
     scores = ScoreAccumulator()
     values = list(values)
     for value, cluster in zip(values, clusters or range(len(values)), strict=True):
         scores.add(value, cluster)
-    return scores.summary()
+    return scores
+
+
+def summary_of(values: Iterable[float], clusters: Iterable[int] | None = None) -> MetricSummary:
+    return accumulated(values, clusters).summary()
 
 
 def robust_stderr(values: list[float], clusters: list[int]) -> float:
@@ -40,18 +45,18 @@ def robust_stderr(values: list[float], clusters: list[int]) -> float:
 def test_the_documented_example() -> None:
     found = summary_of([1, 1, 1, 1, 1, 1, 0, 0])
     assert found.count == 8
-    assert found.mean == 0.75
+    assert found.value == 0.75
     assert round(found.stddev, 4) == 0.433
     assert round(found.stderr, 4) == 0.1531
     assert found.sample_stderr == pytest.approx(math.sqrt(0.75 * 0.25 / 7), rel=1e-15)
     assert (found.ci_low, found.ci_high) == wilson_interval(6, 8)
     assert found.interval == "wilson"
-    assert (found.min, found.max, found.clusters) == (0.0, 1.0, 8)
+    assert (found.min, found.max) == (0.0, 1.0)
 
 
 def test_a_single_value() -> None:
     found = summary_of([0.5])
-    assert (found.count, found.mean, found.stddev, found.stderr, found.sample_stderr) == (1, 0.5, 0, 0, 0)
+    assert (found.count, found.value, found.stddev, found.stderr, found.sample_stderr) == (1, 0.5, 0, 0, 0)
     assert (found.ci_low, found.ci_high) == wilson_interval(0.5, 1), "one value says next to nothing"
     assert found.interval == "bounded"
     assert (summary_of([7.0]).ci_low, summary_of([7.0]).interval) == (None, "none")
@@ -109,7 +114,7 @@ def test_equal_values_are_not_certain(value: float) -> None:
 def test_no_interval_passes_the_range_of_the_metric() -> None:
     found = summary_of([1.0] * 38 + [0.9, 0.2])
     assert found.ci_low is not None
-    assert 0.85 < found.ci_low < found.mean < found.ci_high <= 1  # type: ignore[operator]
+    assert 0.85 < found.ci_low < found.value < found.ci_high <= 1  # type: ignore[operator]
 
 
 def test_values_beyond_0_to_1_have_an_interval_from_20_rows_on() -> None:
@@ -130,7 +135,7 @@ def test_a_time_is_no_share() -> None:
     found = scores.summary()
     assert found.interval == "normal"
     assert found.ci_high is not None
-    assert found.ci_high - found.mean < 0.002
+    assert found.ci_high - found.value < 0.002
 
 
 def test_repeats_are_not_taken_for_independent() -> None:
@@ -138,8 +143,8 @@ def test_repeats_are_not_taken_for_independent() -> None:
     found = summary_of(values, clusters)
     shares = [1, 0.5, 0, 1] * 6
     assert found.interval == "clustered"
-    assert found.clusters == 24
-    assert found.mean == 0.625
+    assert accumulated(values, clusters).clusters == 24
+    assert found.value == 0.625
     assert found.stderr == pytest.approx(math.sqrt(0.625 * 0.375 / 48))
     assert found.sample_stderr == pytest.approx(statistics.stdev(shares) / math.sqrt(24), rel=1e-14)
     independent, single = wilson_interval(30, 48), wilson_interval(15, 24)
@@ -164,10 +169,11 @@ def test_repeats_that_always_agree_count_once() -> None:
 def test_rows_whose_repeats_agree_get_the_interval_of_as_many_single_replies() -> None:
     for repeats in (2, 3, 5000):  # 5000: a row that is folded in two parts
         values = [right for right in (1, 0, 1, 1) for _ in range(repeats)]
-        found = summary_of(values, [row for row in range(4) for _ in range(repeats)])
+        rows = accumulated(values, [row for row in range(4) for _ in range(repeats)])
+        found = rows.summary()
         assert found.interval == "wilson"
         assert (found.ci_low, found.ci_high) == wilson_interval(3, 4)
-        assert (found.clusters, found.count) == (4, 4 * repeats)
+        assert (rows.clusters, found.count) == (4, 4 * repeats)
         assert found.sample_stderr == pytest.approx(summary_of([1, 0, 1, 1]).sample_stderr, rel=1e-14)
 
 
@@ -180,8 +186,9 @@ def test_equal_shares_of_all_rows_do_not_give_an_interval_without_width() -> Non
 
 
 def test_repeats_of_one_sample_cannot_tell_the_spread() -> None:
-    found = summary_of([1, 0, 1, 1], [5, 5, 5, 5])
-    assert (found.clusters, found.sample_stderr) == (1, 0.0)
+    rows = accumulated([1, 0, 1, 1], [5, 5, 5, 5])
+    found = rows.summary()
+    assert (rows.clusters, found.sample_stderr) == (1, 0.0)
     assert (found.ci_low, found.ci_high) == wilson_interval(0.75, 1)
     assert found.stddev > 0
 
@@ -197,7 +204,7 @@ def test_clusters_of_unequal_size() -> None:
 def test_share_of_right_answers_is_exact(values: list[bool]) -> None:
     found = summary_of(values)
     right, n = sum(values), len(values)
-    assert found.mean == right / n
+    assert found.value == right / n
     assert found.stddev == math.sqrt(right * (n - right) / n / n)
 
 
@@ -208,7 +215,7 @@ def test_moments_agree_with_exact_arithmetic(values: list[float]) -> None:
     mean = sum(exact) / len(exact)
     variance = sum((value - mean) ** 2 for value in exact) / len(exact)
     scale = max(map(abs, values))
-    assert found.mean == pytest.approx(float(mean), rel=1e-12, abs=1e-14 * scale)
+    assert found.value == pytest.approx(float(mean), rel=1e-12, abs=1e-14 * scale)
     assert found.stddev == pytest.approx(math.sqrt(variance), rel=1e-9, abs=1e-12 * scale)
     assert found.min == min(values)
     assert found.max == max(values)
@@ -219,7 +226,7 @@ def test_clustered_error_agrees_with_the_formula(groups: list[list[float]]) -> N
     values = [value for group in groups for value in group]
     clusters = [index for index, group in enumerate(groups) for _ in group]
     found = summary_of(values, clusters)
-    assert found.clusters == len(groups)
+    assert accumulated(values, clusters).clusters == len(groups)
     assert found.sample_stderr == pytest.approx(robust_stderr(values, clusters), rel=1e-6, abs=1e-9)
     assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-9, abs=1e-12)
 
@@ -295,7 +302,7 @@ def test_a_copy_goes_its_own_way() -> None:
 def test_a_large_offset_does_not_swallow_the_spread() -> None:
     values = [1e9 + offset for offset in (4.0, 7.0, 13.0, 16.0)] * 2500
     found = summary_of(values)
-    assert found.mean == pytest.approx(1e9 + 10, rel=1e-15)
+    assert found.value == pytest.approx(1e9 + 10, rel=1e-15)
     assert found.stddev == pytest.approx(math.sqrt(22.5), rel=1e-9)
 
 
@@ -303,7 +310,7 @@ def test_many_values_beyond_one_batch() -> None:
     values = [(index * 7919 % 1000) / 1000 for index in range(10_000)]
     found = summary_of(values)
     assert found.count == 10_000
-    assert found.mean == pytest.approx(math.fsum(values) / 10_000, rel=1e-14)
+    assert found.value == pytest.approx(math.fsum(values) / 10_000, rel=1e-14)
     assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-12)
 
 
@@ -311,7 +318,7 @@ def test_many_values_beyond_one_batch() -> None:
 @given(st.floats(-5, 5), st.integers(2, 200))
 def test_equal_values_have_no_spread(value: float, n: int) -> None:
     found = summary_of([value] * n, [index // 2 for index in range(n)])
-    assert found.mean == value
+    assert found.value == value
     assert (found.stddev, found.sample_stderr) == (0.0, 0.0)
 
 
@@ -346,7 +353,7 @@ def test_groups_of_single_values_and_all_of_them_are_summarised_as_one_by_one(
         for name in ("count", "min", "max", "clusters", "interval"):
             assert getattr(summary, name) == getattr(expected, name), name
         size = max(map(abs, given_values))
-        assert summary.mean == pytest.approx(expected.mean, rel=1e-12, abs=1e-12 * size)
+        assert summary.value == pytest.approx(expected.value, rel=1e-12, abs=1e-12 * size)
         for name in ("stddev", "sample_stderr", "ci_low", "ci_high"):
             one, other = getattr(summary, name), getattr(expected, name)
             assert one == (other and pytest.approx(other, rel=1e-6, abs=1e-6 * size)), name

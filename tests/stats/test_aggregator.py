@@ -18,7 +18,7 @@ def test_bools_and_numbers_are_averaged_texts_and_none_are_not() -> None:
     scores.add(1, {"correct": False, "f1": 1.0, "n": 4, "grade": "I", "extra": 0.25})
     found = scores.summaries()
     assert list(found) == ["correct", "extra", "f1", "n"], "sorted by name"
-    assert (found["correct"].mean, found["f1"].mean, found["n"].mean) == (0.5, 0.75, 3.5)
+    assert (found["correct"].value, found["f1"].value, found["n"].value) == (0.5, 0.75, 3.5)
     assert found["extra"].count == 1
 
 
@@ -28,8 +28,8 @@ def test_dynamic_keys_are_averaged_over_the_rows_that_emit_them() -> None:
         scores.add(index, {"correct": index > 0, f"correct_{category}": index > 0})
     found = scores.summaries()
     assert found["correct_bio"].count == 3
-    assert found["correct_bio"].mean == 2 / 3
-    assert found["correct_law"].mean == 1.0
+    assert found["correct_bio"].value == 2 / 3
+    assert found["correct_law"].value == 1.0
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -42,7 +42,7 @@ def test_a_sample_that_emits_nothing_is_neither_scored_nor_failed(at_once: bool)
         for index, one in enumerate([*given, {}, {}]):
             scores.add_failure(index) if one is None else scores.add(index, one)
     assert (scores.scored, scores.failed) == (2, 1)
-    assert scores.summaries_with_failures_as_wrong()["correct"].mean == pytest.approx(2 / 3)
+    assert scores.summaries_with_failures_as_wrong()["correct"].value == pytest.approx(2 / 3)
 
 
 def test_no_scores_give_no_metrics() -> None:
@@ -61,8 +61,8 @@ def test_failures_as_wrong_count_as_zero() -> None:
     scores.add_failure(2)
     scores.add(3, {"correct": True})
     without, with_failures = scores.summaries(), scores.summaries_with_failures_as_wrong()
-    assert (without["correct"].mean, without["correct"].count) == (1.0, 2)
-    assert (with_failures["correct"].mean, with_failures["correct"].count) == (0.5, 4)
+    assert (without["correct"].value, without["correct"].count) == (1.0, 2)
+    assert (with_failures["correct"].value, with_failures["correct"].count) == (0.5, 4)
     assert (with_failures["correct"].ci_low, with_failures["correct"].ci_high) == wilson_interval(2, 4)
 
 
@@ -103,7 +103,6 @@ def test_a_failed_repeat_belongs_to_its_sample() -> None:
         expected.add(value, cluster)
     found = scores.summaries_with_failures_as_wrong()["correct"]
     assert found == expected.summary()
-    assert found.clusters == 3
 
 
 def test_numbers_of_other_types_count_as_numbers() -> None:
@@ -116,7 +115,7 @@ def test_numbers_of_other_types_count_as_numbers() -> None:
 
     scores = Aggregator()
     scores.add(0, {"level": Level.HIGH, "warmth": Celsius(0.5), "name": "x"})
-    assert {key: metric.mean for key, metric in scores.summaries().items()} == {"level": 3.0, "warmth": 0.5}
+    assert {key: metric.value for key, metric in scores.summaries().items()} == {"level": 3.0, "warmth": 0.5}
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400])
@@ -182,7 +181,7 @@ def test_numbers_of_other_types_count_among_many_too() -> None:
 
     scores = Aggregator()
     scores.add_all([0, 1], [{"warmth": Celsius(0.5)}, {"warmth": 1.5}])
-    assert scores.summaries()["warmth"].mean == 1.0
+    assert scores.summaries()["warmth"].value == 1.0
 
 
 @given(st.lists(st.one_of(st.none(), st.booleans()), max_size=60))
@@ -196,7 +195,7 @@ def test_means_follow_from_counting(outcomes: list[bool | None]) -> None:
     scored = [outcome for outcome in outcomes if outcome is not None]
     assert (scores.scored, scores.failed) == (len(scored), len(outcomes) - len(scored))
     if scored:
-        assert scores.summaries()["correct"].mean == sum(scored) / len(scored)
-        assert scores.summaries_with_failures_as_wrong()["correct"].mean == sum(scored) / len(outcomes)
+        assert scores.summaries()["correct"].value == sum(scored) / len(scored)
+        assert scores.summaries_with_failures_as_wrong()["correct"].value == sum(scored) / len(outcomes)
     else:
         assert scores.summaries() == {}

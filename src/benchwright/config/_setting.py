@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -362,32 +363,23 @@ _KINDS: dict[str, Kind] = {
 def row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: Any) -> Any:
     """Declare a field of a class of options together with its setting. The name, and the kind unless given, come from the
     field. Any, because a type checker uses the annotation of the field."""
-    return field(
-        default_factory=_NotGiven(Setting("", kind or "text", meaning, decides=decides, **details), kind)
-    )
+    declared = Setting("", kind or "text", meaning, decides=decides, **details)
+    return field(default_factory=partial(_not_given, declared, kind))
 
 
-class _NotGiven(Struct, frozen=True):
-    """Makes the default of a field, None, and carries the setting: fields of structs have no place for it."""
-
-    setting: Setting
-    kind: Kind | None
-
-    def __call__(self) -> None:
-        return None
+def _not_given(setting: Setting, kind: Kind | None) -> None:
+    """The default of a field. It carries the setting: fields of structs have no place for it."""
+    return None
 
 
 def settings_in(options: type[Struct]) -> tuple[Setting, ...]:
     """The settings of a class whose fields are rows, in its order."""
     types = options.__annotations__
     rows = zip(options.__struct_fields__, options.__struct_defaults__, strict=True)
+    declared = ((name, *each.factory.args) for name, each in rows)
     return tuple(
-        replace(
-            each.factory.setting,
-            name=name,
-            kind=each.factory.kind or _KINDS[types[name].split(" ")[0]],
-        )
-        for name, each in rows
+        replace(setting, name=name, kind=kind or _KINDS[types[name].split(" ")[0]])
+        for name, setting, kind in declared
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import Struct, ValidationError, convert, field, structs
 
 from benchwright.core._errors import DamagedRecordError
 from benchwright.core._json import JsonObject, as_json, ready
@@ -72,6 +72,12 @@ class MetricSummary(Struct, frozen=True):
     too_few: bool = False
     """Whether there are too few rows to rely on the interval, by the rule of `benchwright.stats`. False in records of
     earlier versions, which did not store it."""
+
+    def counting_failures(self, wrong: MetricSummary | None) -> MetricSummary:
+        """With the mean of the same metric with failures counted as wrong, if that has a meaning."""
+        if wrong is None:
+            return self
+        return structs.replace(self, with_failures=wrong.value, with_failures_count=wrong.count)
 
     @property
     def constant(self) -> bool:

@@ -30,7 +30,7 @@ from benchwright.core import (
 from benchwright.engine._judge_figures import judge_figures
 from benchwright.engine._manifest import change_notes
 from benchwright.scorers import JudgeConfig, verdicts_in
-from benchwright.stats import Aggregator, PanelAgreement, RepeatTally, ScoreSummary
+from benchwright.stats import Aggregator, PanelAgreement, RepeatTally
 from benchwright.store import Store
 
 if TYPE_CHECKING:
@@ -285,14 +285,14 @@ def _metrics(sums: _RunSums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
     metrics = {}
     for name, summary in sums.aggregator.summaries().items():
         if name in spec.partial_metrics:
-            metrics[name] = _of_group(summary.metric(None), sums.failed_in, name)
+            metrics[name] = _of_group(summary, sums.failed_in, name)
             continue
         # Counting a failure as 0 would give an error rate its best value.
         wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
         if name in spec.constants:
             metrics[name] = _constant(with_failures.get(name, summary))
         else:
-            metrics[name] = summary.metric(wrong)
+            metrics[name] = summary.counting_failures(wrong)
     return metrics
 
 
@@ -317,15 +317,14 @@ def _over_repeats(
     found: dict[str, dict[str, MetricSummary]] = {}
     for metric in metrics:
         for name, figure in tally.summaries(metric, each_k, repeats).items():
-            if figure.scored is not None:
-                found.setdefault(name, {})[metric] = figure.scored.metric(figure.with_failures)
+            found.setdefault(name, {})[metric] = figure
     return found
 
 
-def _constant(summary: ScoreSummary) -> MetricSummary:
+def _constant(summary: MetricSummary) -> MetricSummary:
     """The summary of a metric that was not measured. It has no error, and failures do not change it."""
     return replace(
-        summary.metric(None),
+        summary,
         stderr=0.0,
         sample_stderr=0.0,
         ci_low=None,

@@ -55,7 +55,7 @@ def _out_of_order(requests: Requests) -> Any:
         ("first_token", "last_content"),
     )
     wrong = [_less(requests[later], requests[earlier]) for earlier, later in pairs]
-    shrinking = requests.gaps.request.filter(pc.less(requests.gaps.seconds, 0.0))
+    shrinking = requests.gap_requests.filter(pc.less(requests.gaps, 0.0))
     if len(shrinking):
         places = row_numbers(len(requests)).cast(shrinking.type)
         wrong.append(pc.is_in(places, value_set=pc.unique(shrinking)))

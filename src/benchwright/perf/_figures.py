@@ -131,7 +131,7 @@ def in_blocks(requests: Requests, metric: Metric, mask: Any = None) -> tuple[Any
     if not len(values):
         return values, None, 0
     if metric.pooled:
-        parents = requests.gaps.request.filter(known)
+        parents = requests.gap_requests.filter(known)
         owners = pc.unique(parents)
         count, own = len(owners), pc.index_in(parents, value_set=owners)
         blocks = block_of(count).take(own)

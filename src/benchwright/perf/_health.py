@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic, process_time
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -91,7 +91,7 @@ class HealthMeter:
         """Begin to watch."""
         gc.callbacks.append(self._collected)
         self._loop = asyncio.get_running_loop()
-        self._wall, self._cpu, self._machine = monotonic(), process_time(), _MachineTime.now()
+        self._wall, self._cpu, self._machine = monotonic(), process_time(), _machine_times()
         self._set()
 
     def stop(self) -> WorkerHealth:
@@ -99,21 +99,16 @@ class HealthMeter:
         if self._timer is not None:
             self._timer.cancel()
         gc.callbacks.remove(self._collected)
-        cpu, wall, before, now = (
-            process_time() - self._cpu,
-            monotonic() - self._wall,
-            self._machine,
-            _MachineTime.now(),
-        )
-        whole = now.total - before.total
+        cpu, wall = process_time() - self._cpu, monotonic() - self._wall
+        busy, stolen, whole = (now - then for now, then in zip(_machine_times(), self._machine, strict=True))
         return WorkerHealth(
             lags=tuple(self._lags),
             lateness=tuple(self.lateness),
             cpu_s=cpu,
             wall_s=wall,
             gc_s=self._gc_s,
-            others=max(0.0, (now.busy - before.busy - cpu) / wall) if wall > 0 else 0.0,
-            stolen=(now.stolen - before.stolen) / whole if whole > 0 else 0.0,
+            others=max(0.0, (busy - cpu) / wall) if wall > 0 else 0.0,
+            stolen=stolen / whole if whole > 0 else 0.0,
         )
 
     def _set(self) -> None:
@@ -171,25 +166,17 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _MachineTime(NamedTuple):
-    """CPU seconds of the whole machine so far."""
-
-    busy: float = 0.0
-    stolen: float = 0.0
-    total: float = 0.0
-
-    @classmethod
-    def now(cls) -> _MachineTime:
-        """Read from `/proc/stat`; zeros on systems without it."""
-        try:
-            with open("/proc/stat", encoding="ascii") as file:
-                ticks = [int(word) for word in file.readline().split()[1:9]]
-            second = os.sysconf("SC_CLK_TCK")
-        except (OSError, ValueError):
-            return cls()
-        user, nice, system, idle, wait, irq, soft, stolen = ticks
-        busy = user + nice + system + irq + soft
-        return cls(busy / second, stolen / second, (busy + idle + wait + stolen) / second)
+def _machine_times() -> tuple[float, float, float]:
+    """CPU seconds of the whole machine so far, from `/proc/stat`: busy, stolen, and all; zeros on systems without it."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            ticks = [int(word) for word in file.readline().split()[1:9]]
+        second = os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0, 0.0, 0.0
+    user, nice, system, idle, wait, irq, soft, stolen = ticks
+    busy = user + nice + system + irq + soft
+    return busy / second, stolen / second, (busy + idle + wait + stolen) / second
 
 
 def _more_hands(workers: int) -> str:

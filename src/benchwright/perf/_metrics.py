@@ -139,7 +139,7 @@ def _streamed(requests: Requests) -> Any:
 
 
 def _pooled_gaps(requests: Requests) -> Any:
-    return requests.gaps.seconds
+    return requests.gaps
 
 
 def _longest_gap(requests: Requests) -> Any:
@@ -153,7 +153,7 @@ def _gap_percentile(requests: Requests) -> Any:
     from benchwright.stats import percentile
 
     gaps: list[list[float]] = [[] for _ in range(len(requests))]
-    for at, gap in zip(requests.gaps.request.to_pylist(), requests.gaps.seconds.to_pylist(), strict=True):
+    for at, gap in zip(requests.gap_requests.to_pylist(), requests.gaps.to_pylist(), strict=True):
         gaps[at].append(gap)
     return column([percentile(sorted(own), 99) if own else None for own in gaps], pa.float64())
 

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil, exp, fsum
-from typing import NamedTuple
+from typing import TypeAlias
 
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
@@ -31,11 +31,8 @@ _LEAST_MEAN = 0.05
 _MOST_LATE = 100_000
 
 
-class _Late(NamedTuple):
-    start: float
-    end: float
-    waits: bool
-    """Whether it waited for its reply; else, a stream paused."""
+_Late: TypeAlias = tuple[float, float, bool]
+"""From when to when a request was late, and whether it waited for its reply; else, a stream paused."""
 
 
 def partial_stalls(sent: Requests, stalls: Sequence[Stall]) -> Iterator[Stall]:
@@ -47,7 +44,7 @@ def partial_stalls(sent: Requests, stalls: Sequence[Stall]) -> Iterator[Stall]:
     late = sorted([*_pauses(known), *waits.late()])[:_MOST_LATE]
     if len(late) <= _FEWEST:
         return
-    first = min(each.start for each in late)
+    first = min(start for start, *_ in late)
     counts = _covering(late, first)
     whole = max(waits.ends) - min(waits.sent)
     enough = _enough_late(counts, whole)
@@ -56,10 +53,10 @@ def partial_stalls(sent: Requests, stalls: Sequence[Stall]) -> Iterator[Stall]:
             continue
         run = [*bins]
         middle = first + (run[0] + run[-1] + 1) / 2 * _BIN_S
-        own = [each for each in late if each.start <= middle <= each.end]
+        own = [each for each in late if each[0] <= middle <= each[1]]
         # A few that are late for other reasons do not decide where it begins and ends.
-        start = sorted(each.start for each in own)[min(enough, len(own)) - 1]
-        ends = sorted(each.end for each in own)
+        start = sorted(begun for begun, *_ in own)[min(enough, len(own)) - 1]
+        ends = sorted(ended for _, ended, _ in own)
         end = ends[ceil(0.25 * (len(own) - 1))]
         together = _WITHIN * (end - start) + waits.usual(start)
         if _most_within(ends, together) < _TOGETHER * len(own):
@@ -67,7 +64,7 @@ def partial_stalls(sent: Requests, stalls: Sequence[Stall]) -> Iterator[Stall]:
         if end - start < SHORTEST_S or any(start < each.end and end > each.start for each in stalls):
             continue
         others = waits.went_on(start, end)
-        if 2 * sum(each.waits for each in own) < len(own) or others >= _FEWEST:
+        if 2 * sum(waited for *_, waited in own) < len(own) or others >= _FEWEST:
             yield Stall(start, end, len(own), others)
 
 
@@ -84,7 +81,7 @@ class _Waits:
         """The waits that were much longer than those of their neighbours."""
         for place, (sent, end) in enumerate(zip(self.sent, self.ends, strict=True)):
             if end - sent > max(SHORTEST_S, TIMES_THE_WAIT * self._usual_at(place)):
-                yield _Late(sent, end, waits=True)
+                yield sent, end, True
 
     def usual(self, at: float) -> float:
         """A long wait at this time."""
@@ -117,7 +114,7 @@ class _Waits:
 
 def _pauses(known: Requests) -> Iterator[_Late]:
     """The pauses inside streams."""
-    gaps = known.gaps.seconds
+    gaps = known.gaps
     if not len(gaps):
         return
     long = max(SHORTEST_S, TIMES_THE_GAP * float(pc.quantile(gaps, q=HIGH)[0].as_py()))
@@ -130,14 +127,14 @@ def _pauses(known: Requests) -> Iterator[_Late]:
         pc.greater(pc.subtract(later, earlier), long),
     )
     for start, end in zip(earlier.filter(chosen).to_pylist(), later.filter(chosen).to_pylist(), strict=True):
-        yield _Late(start, end, waits=False)
+        yield start, end, False
 
 
 def _covering(late: Sequence[_Late], first: float) -> list[int]:
     """How many are late in each bin of time, all of the bin long."""
-    steps = [0] * (int((max(each.end for each in late) - first) / _BIN_S) + 2)
-    for each in late:
-        begin, end = ceil((each.start - first) / _BIN_S), int((each.end - first) / _BIN_S)
+    steps = [0] * (int((max(end for _, end, _ in late) - first) / _BIN_S) + 2)
+    for late_from, late_until, _ in late:
+        begin, end = ceil((late_from - first) / _BIN_S), int((late_until - first) / _BIN_S)
         if end > begin:
             steps[begin] += 1
             steps[end] -= 1

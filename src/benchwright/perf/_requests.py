@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -83,15 +83,6 @@ def _batches(records: Iterable[RequestRecord]) -> Iterator[list[RequestRecord]]:
     left = iter(records)
     while batch := list(islice(left, BATCH)):
         yield batch
-
-
-class Gaps(NamedTuple):
-    """Times between neighbouring content events of the same request, all requests one after the other."""
-
-    seconds: Any
-    """Arrow array."""
-    request: Any
-    """Index of the request of each gap."""
 
 
 class Requests:
@@ -183,26 +174,35 @@ class Requests:
         )
         return pc.if_else(pc.fill_null(silent, False), seen, tokens)
 
+    @property
+    def gaps(self) -> Any:
+        """Seconds between neighbouring content events of the same request, all requests one after the other."""
+        return self._gaps[0]
+
+    @property
+    def gap_requests(self) -> Any:
+        """Index of the request of each gap."""
+        return self._gaps[1]
+
     @cached_property
-    def gaps(self) -> Gaps:
-        """Between content events."""
+    def _gaps(self) -> tuple[Any, Any]:
         import pyarrow as pa
 
         arrivals = self["arrivals"]
         times, request = pc.list_flatten(arrivals), pc.list_parent_indices(arrivals)
         if len(times) < 2:
-            return Gaps(pa.nulls(0, pa.float64()), pa.nulls(0, pa.int64()))
+            return pa.nulls(0, pa.float64()), pa.nulls(0, pa.int64())
         later, earlier = request.slice(1), request.slice(0, len(request) - 1)
         same = pc.equal(later, earlier)
         gaps = pc.subtract(times.slice(1), times.slice(0, len(times) - 1))
-        return Gaps(gaps.filter(same), later.filter(same))
+        return gaps.filter(same), later.filter(same)
 
     def longest_gaps(self) -> Any:
         """The longest gap of each request; null if it has none."""
         import pyarrow as pa
 
         # Slices of memory instead of `group_by`, which loads pyarrow.dataset and with it pandas.
-        seconds, at = numbers(self.gaps.seconds), 0
+        seconds, at = numbers(self.gaps), 0
         found: list[float | None] = []
         for events in self.events.to_pylist():
             count = max(0, (events or 0) - 1)

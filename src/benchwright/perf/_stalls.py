@@ -60,7 +60,7 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
     known = sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"])))
     by_end, by_send = known.in_order("ended"), known.in_order("sent")
     ends, sends = numbers(by_end["ended"]), numbers(by_send["sent"])
-    streamed = len(known.gaps.seconds) > 0
+    streamed = len(known.gaps) > 0
     found = []
     silence: Silence | None = None
     for start, end in _quiet(known):
@@ -114,7 +114,7 @@ class _Usual:
 
     def __init__(self, before: Requests, after: Requests) -> None:
         sides = [side for side in (before, after) if len(side) >= _FEWEST]
-        self._gap = _usual(side.gaps.seconds for side in sides)
+        self._gap = _usual(side.gaps for side in sides)
         self._first = _usual(side.seconds("sent", "first_token").drop_null() for side in sides)
         self._whole = _usual(side.seconds("sent", "ended").drop_null() for side in sides)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import fsum, sqrt
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, structs
 
@@ -110,7 +110,7 @@ def steady_window(
         output_throughput_tokens_per_s=None if produced is None else round(produced, 3),
         mean_concurrency=round(flight.mean(start, end), 3),
         thirds=tuple(round(share, 4) for share in thirds),
-        drift_share=None if drift is None else round(drift.share, 4),
+        drift_share=None if drift is None else round(drift[1] / drift[0] - 1, 4),
         latencies={METRICS[name].key: each for name in ("ttft", "tpot", "e2e") if (each := _latency(own, METRICS[name]))},
     )  # fmt: skip
 
@@ -167,18 +167,8 @@ def _chance(amounts: Sequence[float]) -> float:
     return spread * sqrt(1 / _PER_THIRD - 1 / len(amounts)) / mean
 
 
-class _Drift(NamedTuple):
-    """The change of latency over the window."""
-
-    first: float
-    """The mean of the first quarter, in seconds."""
-    last: float
-    certain: bool
-    """Whether it is more than chance."""
-
-    @property
-    def share(self) -> float:
-        return self.last / self.first - 1
+_Drift: TypeAlias = tuple[float, float, bool]
+"""The mean latency of the first quarter of the window and of the last, in seconds, and whether they differ by more than chance."""
 
 
 def _drift(own: Requests, metric: Metric) -> _Drift | None:
@@ -202,7 +192,7 @@ def _drift(own: Requests, metric: Metric) -> _Drift | None:
     slope = fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / spread
     rest = fsum((b - mean_y - slope * (a - mean_x)) ** 2 for a, b in zip(x, y, strict=True))
     error = sqrt(rest / (_BLOCKS - 2) / spread)
-    return _Drift(first, last, abs(slope) > BEYOND_CHANCE * error)
+    return first, last, abs(slope) > BEYOND_CHANCE * error
 
 
 def _verdict(
@@ -229,10 +219,11 @@ def _verdict(
             reasons.append(shares)
         else:
             doubts.append(f"{shares}, which may be chance with so few requests")
-    if drift.certain and abs(drift.share) > ALLOWED:
+    first, last, certain = drift
+    if certain and abs(last / first - 1) > ALLOWED:
         reasons.append(
-            f"{metric.name} {'rose' if drift.share > 0 else 'fell'} from {drift.first * metric.scale:,.3g} to "
-            f"{drift.last * metric.scale:,.3g} {metric.unit} from the first quarter of the window to the last"
+            f"{metric.name} {'rose' if last > first else 'fell'} from {first * metric.scale:,.3g} to "
+            f"{last * metric.scale:,.3g} {metric.unit} from the first quarter of the window to the last"
         )
     if reasons:
         return "not_steady", (*reasons, *doubts)

@@ -21,6 +21,7 @@ from msgspec import UNSET, Struct
 from benchwright.core import (
     JsonObject,
     JsonValue,
+    MetricSummary,
     NotFoundError,
     SampleRecord,
     UsageError,
@@ -38,7 +39,6 @@ from benchwright.stats import (
     FEWEST,
     RowSums,
     ScoreAccumulator,
-    ScoreSummary,
     Singles,
     holm,
 )
@@ -195,13 +195,13 @@ def _order(found: Slice, less: bool) -> tuple[bool, float, str]:
 def _slice(
     value: str | None,
     sums: RowSums,
-    summary: ScoreSummary | None,
+    summary: MetricSummary | None,
     failed: int,
     whole: float | None = None,
     p_value: float | None = None,
     adjusted: float | None = None,
 ) -> Slice:
-    mean = None if summary is None else summary.mean
+    mean = None if summary is None else summary.value
     return Slice(
         value,
         sums.rows,
@@ -323,7 +323,7 @@ _Members: TypeAlias = list[tuple[int, ...]]
 
 def _gathered(
     samples: _Samples, codes: Sequence[int], of_code: _Members, count: int, *, share: bool
-) -> list[tuple[RowSums, ScoreSummary | None, int]]:
+) -> list[tuple[RowSums, MetricSummary | None, int]]:
     """The sums, the summary and the number of failures of each group; those of all samples last."""
     # By codes first, of which each sample has one: a group may have several, and a code several groups.
     values = [array("d") for _ in of_code]
@@ -351,7 +351,7 @@ def _gathered(
 
 def _of_singles(
     groups: Sequence[array[float]], values: array[float], apart: bool, share: bool
-) -> list[tuple[RowSums, ScoreSummary | None]]:
+) -> list[tuple[RowSums, MetricSummary | None]]:
     """The sums and the summary of each group of rows with one value each, and of all. `apart`: no row is in two groups."""
     found = [None if not known else Singles.of(known) for known in map(_known, groups)]
     known = _known(values)
@@ -383,7 +383,7 @@ class _GroupSums:
     def __init__(self, origin: float, *, share: bool) -> None:
         self._origin, self._share = origin, share
 
-    def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, ScoreSummary | None]:
+    def of(self, values: array[float], clusters: array[int]) -> tuple[RowSums, MetricSummary | None]:
         """The sums and the summary of some samples. Those without a value count as nothing."""
         if isnan(sum(values)):
             known = [value == value for value in values]

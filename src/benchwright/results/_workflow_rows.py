@@ -90,7 +90,7 @@ def rows_summary(
     wrong = sums.summaries_with_failures_as_wrong() if sums.failed else {}
     metrics = {
         # Counting a failure as 0 would give an error rate its best value.
-        name: each.metric(None if lower_is_better(name) else wrong.get(name))
+        name: each.counting_failures(None if lower_is_better(name) else wrong.get(name))
         for name, each in sums.summaries().items()
     }
     usage: list[Any] = [fields.get("usage") for _, fields in records]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from benchwright.core import RunKind, UsageError
 from benchwright.results import kind_of
 from benchwright.runs._cancel_and_repair import Canceled, cancel_benchmark, cancel_workflow
@@ -15,16 +13,6 @@ from benchwright.store import RunRecord, Store
 if TYPE_CHECKING:
     from benchwright.endpoints import OpenEndpoint
     from benchwright.engine import Watcher
-
-
-class KindActs(Struct, frozen=True):
-    """What can be done with a run of one kind."""
-
-    cancel: Callable[[Store, RunRecord], Canceled]
-    """Stops the process of a run, and marks the run as canceled."""
-    resume: Callable[..., Any]
-    """Resumes a run where it stopped, and returns its result. Raises UsageError if such runs cannot be resumed. Takes what
-    `resume_run` takes."""
 
 
 def _resume_benchmark(
@@ -49,17 +37,19 @@ def _refuse_load(store: Store, run: RunRecord, **how: Any) -> Any:
     )
 
 
-RUN_ACTS: dict[str, KindActs] = {
-    RunKind.BENCHMARK: KindActs(cancel_benchmark, _resume_benchmark),
-    RunKind.WORKFLOW: KindActs(cancel_workflow, _resume_workflow),
-    RunKind.LOAD: KindActs(cancel_benchmark, _refuse_load),
+RUN_ACTS: dict[str, tuple[Callable[[Store, RunRecord], Canceled], Callable[..., Any]]] = {
+    RunKind.BENCHMARK: (cancel_benchmark, _resume_benchmark),
+    RunKind.WORKFLOW: (cancel_workflow, _resume_workflow),
+    RunKind.LOAD: (cancel_benchmark, _refuse_load),
 }
-"""By the name of the kind."""
+"""By the name of the kind: what stops the process of a run and marks the run as canceled, and what resumes a run where it stopped and
+returns its result. The second takes what `resume_run` takes, and raises UsageError if such runs cannot be resumed."""
 
 
 def cancel_run(store: Store, run: RunRecord) -> Canceled:
     """Stop the process of a run, and mark the run as `canceled`; it can still be resumed. Raises UsageError if it has ended."""
-    return RUN_ACTS[kind_of(run).name].cancel(store, run)
+    cancel, _ = RUN_ACTS[kind_of(run).name]
+    return cancel(store, run)
 
 
 def resume_run(
@@ -85,7 +75,8 @@ def resume_run(
         watcher: Shows the progress.
         endpoint: Answers in place of the model.
     """
-    return RUN_ACTS[kind_of(run).name].resume(
+    _, resume = RUN_ACTS[kind_of(run).name]
+    return resume(
         store, run,
         target=target, retry_failed=retry_failed, allow_changed=allow_changed, overrides=overrides,
         watcher=watcher, endpoint=endpoint,

@@ -52,9 +52,9 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
     found += _suites(cwd)
     taken = {evaluation.name for evaluation in found if evaluation.kind != "installed"}
-    for name, known in BUILTIN_EVALUATIONS.items():
+    for name, (description, dataset, *_) in BUILTIN_EVALUATIONS.items():
         if name not in taken:
-            found.append(Evaluation(name, "builtin", "benchwright", f"{known.description} ({known.dataset})"))
+            found.append(Evaluation(name, "builtin", "benchwright", f"{description} ({dataset})"))
     found += [
         Evaluation(name, "builtin", "benchwright", known.summary)
         for name, known in EVALUATIONS.items()
@@ -119,7 +119,7 @@ def _about(entry: BenchmarkConfig) -> str:
         dataset = entry.nocode.dataset
         return f"{style} ({dataset if '://' in dataset else Path(dataset).name})"
     known = BUILTIN_EVALUATIONS.get(entry.builtin.benchmark) if entry.builtin is not None else None
-    return "built-in" if known is None else known.description
+    return "built-in" if known is None else known[0]
 
 
 def _of_file(name: str, cwd: Path) -> list[Evaluation]:

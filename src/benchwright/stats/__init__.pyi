@@ -1,6 +1,5 @@
 from benchwright.stats._accumulator import (
     ScoreAccumulator as ScoreAccumulator,
-    ScoreSummary as ScoreSummary,
 )
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (

@@ -15,58 +15,6 @@ from benchwright.core import MetricSummary
 from benchwright.stats._intervals import FEWEST, Z_95, ClusterMoments, Interval, mean_interval
 
 
-class ScoreSummary(Struct, frozen=True):
-    """The statistics of one metric."""
-
-    count: int
-    """Number of values: samples × repeats that have the metric."""
-    mean: float
-    """Their mean; exactly k/n when k of n values are 1 and the rest 0."""
-    stddev: float
-    """Population standard deviation (divided by n)."""
-    stderr: float
-    """stddev / √n: the documented figure, which treats repeats as independent."""
-    sample_stderr: float
-    """Standard error of the mean with n-1; with repeats, by samples instead of values. 0.0 for one sample."""
-    ci_low: float | None
-    """Lower end of the 95 % interval; None if there are too few rows for one."""
-    ci_high: float | None
-    """Upper end of the 95 % interval."""
-    min: float
-    """Smallest value."""
-    max: float
-    """Largest value."""
-    clusters: int
-    """Number of distinct samples."""
-    interval: Interval
-    """How the interval was computed. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: a score interval for
-    other values from 0 to 1. `clustered`: the same for rows with several values. `normal`: for values beyond 0..1.
-    `none`: there is no basis for one."""
-
-    @property
-    def too_few(self) -> bool:
-        """Whether the rows are too few to rely on the interval."""
-        return self.clusters < FEWEST
-
-    def metric(self, wrong: ScoreSummary | None) -> MetricSummary:
-        """As a metric of a run; `wrong`: the same with failures counted as wrong, if that has a meaning."""
-        return MetricSummary(
-            value=self.mean,
-            count=self.count,
-            stddev=self.stddev,
-            stderr=self.stderr,
-            sample_stderr=self.sample_stderr,
-            ci_low=self.ci_low,
-            ci_high=self.ci_high,
-            interval=self.interval,
-            min=self.min,
-            max=self.max,
-            with_failures=None if wrong is None else wrong.mean,
-            with_failures_count=None if wrong is None else wrong.count,
-            too_few=self.too_few,
-        )
-
-
 class MeanSpread(Struct, frozen=True):
     """The figures from which the interval of a mean is computed."""
 
@@ -95,22 +43,24 @@ class MeanSpread(Struct, frozen=True):
             z=z,
         )
 
-    def summary(self) -> ScoreSummary:
+    def summary(self) -> MetricSummary:
         """All statistics."""
         low, high, interval = self.interval(Z_95)
         stddev = sqrt(self.squares / self.n)
-        return ScoreSummary(
+        return MetricSummary(
+            value=self.mean,
             count=self.n,
-            mean=self.mean,
             stddev=stddev,
             stderr=stddev / sqrt(self.n),
             sample_stderr=self.stderr,
             ci_low=low,
             ci_high=high,
+            interval=interval,
             min=self.ends[0],
             max=self.ends[1],
-            clusters=self.clusters,
-            interval=interval,
+            with_failures=None,
+            with_failures_count=None,
+            too_few=self.clusters < FEWEST,
         )
 
 
@@ -139,7 +89,7 @@ class ScoreAccumulator:
     >>> scores = ScoreAccumulator()
     >>> for index, value in enumerate([1, 0, 1, 1]):
     ...     scores.add(value, index)
-    >>> scores.summary().mean
+    >>> scores.summary().value
     0.75
     """
 
@@ -176,6 +126,12 @@ class ScoreAccumulator:
         """Values seen so far."""
         return self._n + self._open_size + len(self._pending)
 
+    @property
+    def clusters(self) -> int:
+        """Samples seen so far."""
+        self._fold()
+        return self._clusters + (self._open_size > 0)
+
     def add(self, value: float, cluster: int) -> None:
         """Add a value of the sample `cluster`.
 
@@ -211,7 +167,7 @@ class ScoreAccumulator:
             setattr(copied, name, copy(getattr(self, name)))
         return copied
 
-    def summary(self) -> ScoreSummary:
+    def summary(self) -> MetricSummary:
         """Return the statistics of all values so far.
 
         Raises:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
-from benchwright.core import is_share
-from benchwright.stats._accumulator import LARGEST, ScoreAccumulator, ScoreSummary, fit
+from benchwright.core import MetricSummary, is_share
+from benchwright.stats._accumulator import LARGEST, ScoreAccumulator, fit
 
 _NUMBERS = frozenset({bool, int, float})
 
@@ -27,7 +27,7 @@ class Aggregator:
     >>> scores = Aggregator()
     >>> scores.add(0, {"correct": True, "note": "ok"})
     >>> scores.add_failure(1)
-    >>> scores.summaries()["correct"].mean, scores.summaries_with_failures_as_wrong()["correct"].mean
+    >>> scores.summaries()["correct"].value, scores.summaries_with_failures_as_wrong()["correct"].value
     (1.0, 0.5)
     """
 
@@ -110,11 +110,11 @@ class Aggregator:
         if columns:
             self.scored += len(scores)
 
-    def summaries(self) -> dict[str, ScoreSummary]:
+    def summaries(self) -> dict[str, MetricSummary]:
         """Return the statistics of each metric over the samples that emitted it, sorted by name. Failures are left out."""
         return {key: self._metrics[key].summary() for key in sorted(self._metrics)}
 
-    def summaries_with_failures_as_wrong(self) -> dict[str, ScoreSummary]:
+    def summaries_with_failures_as_wrong(self) -> dict[str, MetricSummary]:
         """Return the statistics of each metric that every scored sample emitted, sorted by name, with failures as 0.0."""
         metrics = self._metrics if self._with_failures is None else self._with_failures
         complete = [key for key, metric in self._metrics.items() if metric.count == self.scored]

@@ -88,13 +88,14 @@ class LimitTest(Struct, frozen=True):
             for value in row:
                 scores.add(value, number)
         known = scores.summary()
-        spread = Spread(known.clusters, known.sample_stderr**2 * known.clusters + UNSEEN / known.clusters)
+        rows = scores.clusters
+        spread = Spread(rows, known.sample_stderr**2 * rows + UNSEEN / rows)
         low, high = scores.interval(_two_sided(level))
-        if known.interval == "wilson" and known.count == known.clusters:
-            right = round(known.mean * known.count)
+        if known.interval == "wilson" and known.count == rows:
+            right = round(known.value * known.count)
             p_value = _share_p(right, known.count, limit, side)
-            shares = _share_spreads(known.count, known.mean, limit, side)
-            return cls(known.mean, low, high, p_value, _BINOMIAL, *shares)
+            shares = _share_spreads(known.count, known.value, limit, side)
+            return cls(known.value, low, high, p_value, _BINOMIAL, *shares)
         means = [fsum(row) / len(row) for row in values]
         if share and known.min >= 0 and known.max <= 1:
             bets, fair = (means, limit) if side > 0 else ([1 - mean for mean in means], 1 - limit)
@@ -104,14 +105,14 @@ class LimitTest(Struct, frozen=True):
             p_value = 0.0 if _unreachable(limit, side) else betting_p(bets, fair)
             # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
             wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
-            return cls(known.mean, low, high, p_value, _BETS, wider, structs.replace(spread, by_bets=True))
+            return cls(known.value, low, high, p_value, _BETS, wider, structs.replace(spread, by_bets=True))
         if low is None:
-            return cls(known.mean, low, high, None, _CORRECTED, spread)
+            return cls(known.value, low, high, None, _CORRECTED, spread)
         skewness = _skewness(means)
-        skewed = unskewed((known.mean - limit) / (known.sample_stderr or 1e-300), skewness, len(means))
-        p_value = max(_inverted(scores.interval, known.mean, limit, side), _upper_tail(-side * skewed))
+        skewed = unskewed((known.value - limit) / (known.sample_stderr or 1e-300), skewness, len(means))
+        p_value = max(_inverted(scores.interval, known.value, limit, side), _upper_tail(-side * skewed))
         tail = skewness / sqrt(len(means))
-        return cls(known.mean, low, high, p_value, _CORRECTED, spread, tail=tail)
+        return cls(known.value, low, high, p_value, _CORRECTED, spread, tail=tail)
 
     @classmethod
     def of_share(cls, hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:

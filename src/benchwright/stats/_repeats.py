@@ -21,10 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import comb, fsum, sqrt
 
-from msgspec import Struct
-
-from benchwright.stats._accumulator import ScoreSummary
-from benchwright.stats._intervals import mean_interval
+from benchwright.core import MetricSummary
+from benchwright.stats._intervals import FEWEST, mean_interval
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
@@ -83,15 +81,6 @@ _ANSWER = ("extracted", "parsed_response")
 answers are equal."""
 
 
-class RepeatSummary(Struct, frozen=True):
-    """One figure over the repeats of each row."""
-
-    scored: ScoreSummary | None
-    """With failed replies left out; None if no row has enough replies with a score."""
-    with_failures: ScoreSummary | None
-    """With failed replies counted as wrong; None for metrics that only some replies have."""
-
-
 class RepeatTally:
     """Counts right replies row by row, in memory that does not grow with the rows.
 
@@ -100,7 +89,7 @@ class RepeatTally:
     >>> tally = RepeatTally()
     >>> for row, right in [(0, True), (0, False), (1, True), (1, True)]:
     ...     tally.add(row, {"correct": right})
-    >>> tally.summaries("correct", [2])["pass@2"].scored.mean
+    >>> tally.summaries("correct", [2])["pass@2"].value
     1.0
     """
 
@@ -171,11 +160,11 @@ class RepeatTally:
         self._close()
         return sorted(self._rows)
 
-    def summaries(self, metric: str, each_k: Sequence[int], n: int | None = None) -> dict[str, RepeatSummary]:
+    def summaries(self, metric: str, each_k: Sequence[int], n: int | None = None) -> dict[str, MetricSummary]:
         """Return `avg@n` of a metric, `pass@k`, `pass^k` and `cons@k` for each k, and `maj@n` and `agree@n` if the scorer gives
         answers; n is only used in the names (None for the largest k).
 
-        Rows with fewer than k replies that count are left out of the figures for that k.
+        Rows with fewer than k replies that count are left out of the figures for that k; a figure that no row is left for is left out.
         """
         self._close()
         rows = self._rows[metric]
@@ -186,7 +175,7 @@ class RepeatTally:
         }
         for name, figure in _OF_K.items():
             figures |= {f"{name}{k}": (k, partial(_of_k, figure, k)) for k in each_k}
-        found = {}
+        found: dict[str, MetricSummary | None] = {}
         for name, (least, value_of) in figures.items():
             scored: Counter[float] = Counter()
             wrong: Counter[float] = Counter()
@@ -201,15 +190,13 @@ class RepeatTally:
                 if failed >= least:
                     wrong[0.0] += count
             summary = _summary(scored, replies if least == 1 else None)
-            found[name] = RepeatSummary(summary, _summary(wrong) if everywhere else None)
+            found[name] = _with(summary, wrong if everywhere else None)
         if metric in self._majorities:
             majority = self._majorities[metric]
             wrong = majority + Counter({0.0: self._lost.total()})
-            found[f"maj@{called}"] = RepeatSummary(
-                _summary(majority), _summary(wrong) if everywhere else None
-            )
-            found[f"agree@{called}"] = RepeatSummary(_summary(self._agreeing), None)
-        return found
+            found[f"maj@{called}"] = _with(_summary(majority), wrong if everywhere else None)
+            found[f"agree@{called}"] = _summary(self._agreeing)
+        return {name: summary for name, summary in found.items() if summary is not None}
 
     def _turn_to(self, row: int) -> None:
         if row != self._row:
@@ -240,7 +227,12 @@ class RepeatTally:
             self._majorities.setdefault(metric, Counter())[value] += 1
 
 
-def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary | None:
+def _with(summary: MetricSummary | None, wrong: Counter[float] | None) -> MetricSummary | None:
+    """A figure, if there is one, with that of the same rows if failed replies are wrong."""
+    return None if summary is None else summary.counting_failures(_summary(wrong) if wrong else None)
+
+
+def _summary(values: Counter[float], replies: int | None = None) -> MetricSummary | None:
     """Return the statistics of values from 0 to 1, given how often each occurs, one per row. `replies`: how many zeros
     and ones the values are means of."""
     n = values.total()
@@ -260,9 +252,9 @@ def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary
         repeated=not binary,
         ends=(min(values), max(values)),
     )
-    return ScoreSummary(
+    return MetricSummary(
+        value=mean,
         count=n,
-        mean=mean,
         stddev=stddev,
         stderr=stddev / sqrt(n),
         sample_stderr=stderr,
@@ -270,6 +262,8 @@ def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary
         ci_high=high,
         min=min(values),
         max=max(values),
-        clusters=n,
         interval=interval,
+        with_failures=None,
+        with_failures_count=None,
+        too_few=n < FEWEST,
     )

@@ -10,7 +10,8 @@ from operator import mul
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.stats._accumulator import LARGEST, MeanSpread, ScoreSummary, fit, refuse
+from benchwright.core import MetricSummary
+from benchwright.stats._accumulator import LARGEST, MeanSpread, fit, refuse
 from benchwright.stats._groups import RowSums, few_means
 
 
@@ -35,7 +36,7 @@ class Singles(Struct, frozen=True):
     def of_answers(cls, ones: int, zeros: int) -> Singles:
         """So many ones and zeros.
 
-        >>> Singles.of_answers(3, 1).summary().mean
+        >>> Singles.of_answers(3, 1).summary().value
         0.75
         """
         count = ones + zeros
@@ -50,7 +51,7 @@ class Singles(Struct, frozen=True):
     def of(cls, values: Sequence[float]) -> Singles:
         """Some values, at least one.
 
-        >>> Singles.of([0.5, 0.75, 1.0]).summary().mean
+        >>> Singles.of([0.5, 0.75, 1.0]).summary().value
         0.75
         """
         ones, zeros, count = values.count(1.0), values.count(0.0), len(values)
@@ -101,7 +102,7 @@ class Singles(Struct, frozen=True):
         """Whether all are ones and zeros."""
         return self.ones + self.zeros == self.count
 
-    def summary(self, *, share: bool = True) -> ScoreSummary:
+    def summary(self, *, share: bool = True) -> MetricSummary:
         """The statistics; `share`: as `ScoreAccumulator` has it."""
         n = self.count
         stderr = sqrt(self.squares / (n - 1) / n) if n > 1 else 0.0

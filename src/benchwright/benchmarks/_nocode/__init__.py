@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from benchwright.core import ConfigError, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -25,30 +23,10 @@ _ABSTRACT = """\
 Answer with one word: yes, no or maybe."""
 
 
-class BuiltinEvaluation(Struct, frozen=True):
-    """One built-in evaluation."""
-
-    description: str
-    """One line for listings."""
-    dataset: str
-    """URI of its rows."""
-    prompt: str
-    """Template text."""
-    grading: Mapping[str, Any]
-    """How replies are compared: the arguments of a `GraderStyle`."""
-
-    @property
-    def grader(self) -> GraderStyle:
-        """How replies are compared."""
-        from benchwright.config import GraderStyle  # every run needs the names, and few need this
-
-        return GraderStyle(**self.grading)
-
-
 _BY_SIMILARITY = {"type": "levenshtein", "golden_column": "answer"}
 
-BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
-    "pubmedqa": BuiltinEvaluation(
+BUILTIN_EVALUATIONS: Mapping[str, tuple[str, str, str, Mapping[str, Any]]] = {
+    "pubmedqa": (
         "questions about medical abstracts: yes, no or maybe",
         "hf://quantiles/PubMedQA?config=pqa_labeled&split=train",
         _ABSTRACT,
@@ -59,25 +37,28 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
             "tokens": 5,
         },
     ),
-    "simpleqa-verified": BuiltinEvaluation(
+    "simpleqa-verified": (
         "short factual questions, scored by similarity",
         "hf://quantiles/simpleqa-verified",
         "{{ row.problem }}",
         _BY_SIMILARITY,
     ),
-    "financebench": BuiltinEvaluation(
+    "financebench": (
         "questions about annual reports, scored by similarity",
         "hf://quantiles/financebench",
         "{{ row.question }}",
         _BY_SIMILARITY,
     ),
 }
-"""Every built-in evaluation by name."""
+"""Every built-in evaluation by name: one line for listings, the URI of its rows, its template, and the arguments of its `GraderStyle`."""
 
 
 def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
     """The evaluation as a separate definition, under `name`."""
-    from benchwright.config import NoCodeBenchmark
+    from benchwright.config import (
+        GraderStyle,
+        NoCodeBenchmark,
+    )  # every run needs the names, and few need these
 
     found = BUILTIN_EVALUATIONS.get(table.benchmark)
     if found is None:
@@ -85,13 +66,14 @@ def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCo
             f"no built-in evaluation {table.benchmark!r}.{suggest(table.benchmark, BUILTIN_EVALUATIONS)} Known: "
             f'{", ".join(BUILTIN_EVALUATIONS)}. A table with another name says which: benchmark = "…"'
         )
-    grader = found.grader
+    _, dataset, prompt, grading = found
+    grader = GraderStyle(**grading)
     if table.metric is not None:
         grader = _compared_by(table, grader)
     return NoCodeBenchmark(
         name=name,
-        dataset=table.dataset or found.dataset,
-        prompt=found.prompt,
+        dataset=table.dataset or dataset,
+        prompt=prompt,
         grader=grader,
         folder=str(folder),
     )

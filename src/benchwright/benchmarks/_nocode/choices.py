@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchwright.benchmarks._nocode.templates import scalar_text, text_of
 from benchwright.config import ChoiceStyle
@@ -124,20 +124,6 @@ def stripped(token: str) -> str:
     return token[start:end].casefold()
 
 
-class ShownChoices(NamedTuple):
-    """The choices of a row."""
-
-    choices: list[dict[str, str]]
-    """Label and text of each choice, in order, as templates see them."""
-    golden: str
-    """Label of the right one."""
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels that are in use."""
-        return [choice["label"] for choice in self.choices]
-
-
 class ChoiceReader:
     """Reads the choices of rows. Raises MissingFieldError, with the reason, for a row that cannot be sent."""
 
@@ -152,7 +138,8 @@ class ChoiceReader:
         style = self._style
         return frozenset(style.columns) | ({style.column} if style.column is not None else set())
 
-    def __call__(self, row: Row) -> ShownChoices:
+    def __call__(self, row: Row) -> tuple[list[dict[str, str]], str]:
+        """Label and text of each choice of a row, in order, as templates see them; and the label of the right one."""
         style = self._style
         texts = self._texts(row)
         labels = style.labels
@@ -168,12 +155,12 @@ class ChoiceReader:
             seed = scalar_text(row, style.seed_column, "the shuffle's seed_column")
             order = shuffled(len(texts), seed, style.algorithm)
         shown = [{"label": label, "text": texts[at]} for label, at in zip(labels, order, strict=False)]
-        return ShownChoices(shown, labels[order.index(right)])
+        return shown, labels[order.index(right)]
 
     def golden(self, row: Row) -> str:
         """The right label; empty for a row that cannot be sent."""
         try:
-            return self(row).golden
+            return self(row)[1]
         except MissingFieldError:
             return ""
 

@@ -29,12 +29,12 @@ def choice_scorer(read: ChoiceReader) -> ScorerFunction:
     """Multiple choice: `accuracy` and `response_parsed`, with both labels."""
 
     def score(sample: ScorerInput) -> Scores:
-        shown = read(sample.metadata)
-        found = label_of(sample.response or "", shown.labels)
+        choices, golden = read(sample.metadata)
+        found = label_of(sample.response or "", [choice["label"] for choice in choices])
         return {
-            "accuracy": found == shown.golden,
+            "accuracy": found == golden,
             "response_parsed": found is not None,
-            "golden": shown.golden,
+            "golden": golden,
             "parsed_response": found,
         }
 

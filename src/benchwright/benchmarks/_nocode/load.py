@@ -114,7 +114,7 @@ def _compiler(read: ChoiceReader | None) -> Callable[[str, str], RowTemplate]:
     names = {"choices": frozenset[str]() if read is None else read.columns}
 
     def values(row: Row) -> Mapping[str, Any]:
-        return {"choices": [] if read is None else read(row).choices}
+        return {"choices": [] if read is None else read(row)[0]}
 
     return lambda text, what: RowTemplate(text, what, values=values, names=names)
 
@@ -174,9 +174,8 @@ def _example(
         return None
 
     def values(row: Row) -> Mapping[str, Any]:
-        shown = read(row) if read is not None else None
-        answer = shown.golden if shown is not None else golden(row)
-        return {"choices": shown.choices if shown is not None else [], "answer": answer}
+        choices, answer = read(row) if read is not None else ([], golden(row))
+        return {"choices": choices, "answer": answer}
 
     own = definition.grader.golden_column if definition.grader is not None else ""
     names = {"choices": frozenset[str]() if read is None else read.columns, "answer": frozenset({own} - {""})}

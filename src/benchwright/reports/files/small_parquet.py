@@ -10,8 +10,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
-
 from benchwright.results import SMALL_BYTES, WRITER
 
 MOST_ROWS = 2_000
@@ -30,15 +28,6 @@ _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 """Types of fields in the compact protocol."""
 
 
-class _Chunk(Struct):
-    """A written column."""
-
-    name: str
-    type: int
-    offset: int
-    size: int
-
-
 def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind]) -> bytes:
     """The whole file. Raises TypeError, ValueError or struct.error if a value does not fit its column."""
     rows = len(next(iter(columns.values())))
@@ -53,7 +42,7 @@ def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind
             (3, _I32, len(page)),
             (5, _STRUCT, _struct((1, _I32, rows), (2, _I32, _PLAIN), (3, _I32, _RLE), (4, _I32, _RLE))),
         )
-        chunks.append(_Chunk(name, _TYPES[kinds[name]], offset, len(head) + len(page)))
+        chunks.append((name.encode(), _TYPES[kinds[name]], offset, len(head) + len(page)))
         parts += head, page
         offset += len(head) + len(page)
     footer = _footer(chunks, rows)
@@ -98,26 +87,26 @@ def _encoded(text: str | bytes) -> bytes:
     return text
 
 
-def _footer(chunks: Sequence[_Chunk], rows: int) -> bytes:
+def _footer(chunks: Sequence[tuple[bytes, int, int, int]], rows: int) -> bytes:
+    """What is in the file: the name, type, offset and size of each column."""
     schema = [_struct((4, _BINARY, b"schema"), (5, _I32, len(chunks)))]
     written = []
-    for chunk in chunks:
-        name = chunk.name.encode()
-        text = ((6, _I32, _UTF8), (10, _STRUCT, _struct((1, _STRUCT, _struct())))) if chunk.type == _BYTE_ARRAY else ()  # fmt: skip
-        schema.append(_struct((1, _I32, chunk.type), (3, _I32, _OPTIONAL), (4, _BINARY, name), *text))
+    for name, kind, offset, size in chunks:
+        text = ((6, _I32, _UTF8), (10, _STRUCT, _struct((1, _STRUCT, _struct())))) if kind == _BYTE_ARRAY else ()  # fmt: skip
+        schema.append(_struct((1, _I32, kind), (3, _I32, _OPTIONAL), (4, _BINARY, name), *text))
         known = _struct(
-            (1, _I32, chunk.type),
+            (1, _I32, kind),
             (2, _LIST, _list(_I32, [_zigzag(_PLAIN), _zigzag(_RLE)])),
             (3, _LIST, _list(_BINARY, [_varint(len(name)) + name])),
             (4, _I32, 0),  # not compressed
             (5, _I64, rows),
-            (6, _I64, chunk.size),
-            (7, _I64, chunk.size),
-            (9, _I64, chunk.offset),
+            (6, _I64, size),
+            (7, _I64, size),
+            (9, _I64, offset),
         )
-        written.append(_struct((2, _I64, chunk.offset), (3, _STRUCT, known)))
-    size = sum(chunk.size for chunk in chunks)
-    group = _struct((1, _LIST, _list(_STRUCT, written)), (2, _I64, size), (3, _I64, rows))
+        written.append(_struct((2, _I64, offset), (3, _STRUCT, known)))
+    whole = sum(size for *_, size in chunks)
+    group = _struct((1, _LIST, _list(_STRUCT, written)), (2, _I64, whole), (3, _I64, rows))
     return _struct(
         (1, _I32, 2),
         (2, _LIST, _list(_STRUCT, schema)),
