@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchwright import compare, perf
 from benchwright.cli import main
+from benchwright.core import Note
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.perf import (
     Difference,
@@ -23,7 +24,7 @@ from benchwright.perf import (
 )
 from benchwright.perf._values import ClientHealth, StageRecord
 from benchwright.reports import drawn
-from benchwright.results import GradedNote, LoadComparison
+from benchwright.results import LoadComparison
 from benchwright.results._load_comparison import _doubts
 from benchwright.store import RunRecord
 
@@ -141,7 +142,7 @@ def test_tests_that_are_not_comparable_get_no_verdict_but_the_reason(
         beyond=(("8 in flight", SLOWER),),
         differs=True,
         regressed=True,
-        notes=(GradedNote.problem(why),),
+        notes=(Note.problem(why),),
         doubts=(why,),
     )
     text = printed(found)

@@ -19,12 +19,12 @@ import yaml
 
 from benchwright import runs as run_acts
 from benchwright.cli import main
-from benchwright.core import NoteGrade, RunKind
+from benchwright.core import Note, NoteGrade, RunKind
 from benchwright.reports import VERDICT_DOCUMENTS
 from benchwright.reports.files.load import write_load_files
 from benchwright.reports.files.run_files import write_run_files
 from benchwright.reports.views import in_notebook
-from benchwright.results import ComparisonOptions, GradedNote, kind_of, suite_table
+from benchwright.results import ComparisonOptions, kind_of, suite_table
 from benchwright.results._run_folders import run_of_folder
 from benchwright.runs._compare import compare_runs
 from benchwright.server import ServerAddress, serving
@@ -53,7 +53,7 @@ class Noted(NamedTuple):
     """Its name on the command line."""
     page: str
     """The address of its page."""
-    notes: list[GradedNote]
+    notes: list[Note]
     view: Any
 
 
@@ -97,7 +97,7 @@ def noted(recorded: Recorded) -> list[Noted]:
         for place, (kind, runs) in enumerate(recorded.runs.items()):
             run = store.run(runs[0])
             view: Any = kind_of(run).details(store, run)
-            told = [GradedNote(note["grade"], note["text"]) for note in view.to_json()["notes"]]
+            told = [Note("", note["text"], note["grade"]) for note in view.to_json()["notes"]]
             (page,) = [
                 each for each in pages if re.fullmatch(rf"/\w+/{run.id}", each) and "gates" not in each
             ]
@@ -298,7 +298,7 @@ def test_by_gates(noted: list[Noted], tmp_path: Path) -> None:
         }
         for text, grade in ADDED.items():
             assert (grade, text) in told
-            word = GradedNote(grade, text).label
+            word = Note("", text, grade).label
             assert f"{word}: {text}\n" in printed
             for name, path in files.items():
                 assert f"{word}: {text}" in read[name](path.read_text(encoding="utf-8")), name

@@ -14,9 +14,10 @@ from msgspec import structs
 from rich.console import Console
 
 from benchwright.cli import main
+from benchwright.core import Note
 from benchwright.reports import drawn
 from benchwright.reports.files.verdict_documents import junit, markdown
-from benchwright.results import GradedNote, RuleRow, Verdict
+from benchwright.results import RuleRow, Verdict
 from benchwright.results._gates.verdict import Word
 
 NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
@@ -25,7 +26,7 @@ NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
 def verdict(*rows: RuleRow) -> Verdict:
     return Verdict(
         verdict=Word.NO_GO, run=NASTY, run_id=1, name=NASTY, baseline=NASTY, policy=NASTY, alpha=0.05, power=0.8, tests=1,
-        rows=rows, notes=(GradedNote.of(NASTY),),
+        rows=rows, notes=(Note.of(NASTY),),
     )  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def test_slices_of_pairs_add_up(workspace: Path, capsys: pytest.CaptureFixture[s
     for sliced, pair in zip(found.slices, found.pairs, strict=False):
         whole = pair.paired
         assert whole is not None
-        parts = [each.paired for each in sliced.slices if each.paired is not None]
+        parts = [each.paired for _, each in sliced.slices if each.paired is not None]
         assert sum(part.pairs for part in parts) == whole.pairs
         assert sum(part.wins for part in parts) == whole.wins
         total = sum(part.difference * part.pairs for part in parts)

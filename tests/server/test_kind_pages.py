@@ -13,8 +13,7 @@ import pytest
 from test_pages_in_a_browser import HOSTILE, folder, tab, text
 
 from benchwright import runs as run_acts
-from benchwright.core import printable
-from benchwright.results import GradedNote
+from benchwright.core import Note, printable
 from benchwright.results._gates.verdict import RuleRow, Verdict, Word
 from benchwright.server import ServerAddress, serving
 from benchwright.server._guard import Refusal
@@ -73,7 +72,7 @@ VERDICT = Verdict(
         RuleRow(rule="correct, category = law", kind="threshold", where="policy.toml:5", needed="value ≥ 0.5", verdict=Word.NO_GO, reason=HOSTILE, observed=0.25, n=8),
         RuleRow(rule="f1", kind="regression", where="policy.toml:9", needed="loss ≤ 0.02", verdict=Word.INCONCLUSIVE, reason="too few rows", n=40, n_needed=1234, detectable=0.125),
     ),
-    notes=(GradedNote.of(HOSTILE),),
+    notes=(Note.of(HOSTILE),),
 )  # fmt: skip
 
 

@@ -350,7 +350,7 @@ def test_groups_of_single_values_and_all_of_them_are_summarised_as_one_by_one(
         scores = ScoreAccumulator(share=True)
         scores.extend(given_values, range(len(given_values)))
         expected, summary = scores.summary(), found.summary()
-        for name in ("count", "min", "max", "clusters", "interval"):
+        for name in ("count", "min", "max", "too_few", "interval"):
             assert getattr(summary, name) == getattr(expected, name), name
         size = max(map(abs, given_values))
         assert summary.value == pytest.approx(expected.value, rel=1e-12, abs=1e-12 * size)

@@ -288,7 +288,7 @@ class RowMedia:
                 digest, size = self._files.fingerprint(item.path)
                 url = item.path.as_uri()
                 record = _url_part(item, f"{url} {_kept(digest, format.mimes[item.kind], size)}")
-                return MediaPart(_url_part(item, url), record)
+                return _url_part(item, url), record
             format, _ = look_at_media(item, max_bytes=self._most)
             mime = format.mimes[item.kind]
             audio = item.kind == "audio" and self._audio_style == "input_audio"
@@ -298,8 +298,8 @@ class RowMedia:
             raise MediaError(item.field, f'"{item.written}" cannot be read: {error.strerror}') from None
         kept = _kept(digest, mime, size)
         if audio:
-            return MediaPart(_audio_part(text, format.name), _audio_part(kept, format.name))
-        return MediaPart(_url_part(item, text), _url_part(item, kept))
+            return _audio_part(text, format.name), _audio_part(kept, format.name)
+        return _url_part(item, text), _url_part(item, kept)
 
     def _data_part(self, item: MediaItem) -> MediaPart:
         """An address that contains the file itself. It is sent unchanged and recorded as its hash."""
@@ -311,8 +311,8 @@ class RowMedia:
             content = text.encode()
         kept = _kept(hashlib.sha256(content).hexdigest(), mime, len(content))
         if item.kind == "audio" and self._audio_style == "input_audio":
-            return MediaPart(_audio_part(text, format.name), _audio_part(kept, format.name))
-        return MediaPart(_url_part(item, item.written), _url_part(item, kept))
+            return _audio_part(text, format.name), _audio_part(kept, format.name)
+        return _url_part(item, item.written), _url_part(item, kept)
 
 
 def _url_part(item: MediaItem, url: str) -> JsonObject:
@@ -329,7 +329,7 @@ def _short(written: str) -> str:
 
 
 def _same(part: JsonObject) -> MediaPart:
-    return MediaPart(part, part)
+    return part, part
 
 
 def _kept(digest: str, mime: str, size: int) -> str:

@@ -93,11 +93,11 @@ def chat_request(
         messages.append({"role": "user", "content": prompt.text})
         return _chat(messages, generation, repeat)
     text: JsonObject = {"type": "text", "text": prompt.text}
-    messages.append({"role": "user", "content": [*(one.part for one in media), text]})
+    messages.append({"role": "user", "content": [*(sent for sent, _ in media), text]})
     request = _chat(messages, generation, repeat)
-    if all(one.record is one.part for one in media):
+    if all(recorded is sent for sent, recorded in media):
         return request
-    kept: JsonObject = {"role": "user", "content": [*(one.record for one in media), text]}
+    kept: JsonObject = {"role": "user", "content": [*(recorded for _, recorded in media), text]}
     record = {**request.body, "messages": [*messages[:-1], kept]}
     return replace(request, record=encode_json(record))
 

@@ -42,13 +42,9 @@ RowCheck: TypeAlias = Callable[[Row], None]
 """Raises MissingFieldError, with the reason, for a row that cannot be used."""
 
 
-class MediaPart(NamedTuple):
-    """One content part of a message that is not a text."""
-
-    part: JsonObject
-    """The part that is sent."""
-    record: JsonObject
-    """The recorded form, with the file replaced by its hash. The same object if there is no file."""
+MediaPart: TypeAlias = tuple[JsonObject, JsonObject]
+"""One content part of a message that is not a text: as it is sent, and as it is recorded, with the file replaced by its hash. Both are the
+same object if there is no file."""
 
 
 class Media(Protocol):

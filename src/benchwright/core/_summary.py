@@ -30,6 +30,32 @@ class Information(str):
     __slots__ = ()
 
 
+class Note(Struct, frozen=True):
+    """A note for readers of the numbers."""
+
+    kind: str
+    """A name that stays the same if the words change; empty if it has none."""
+    text: str
+    """A sentence."""
+    grade: str = NoteGrade.CAUTION.value
+    """How much it matters: a member of `NoteGrade`."""
+
+    @property
+    def label(self) -> str:
+        """The word before it in plain text."""
+        return "note" if self.grade == NoteGrade.INFORMATION else self.grade
+
+    @classmethod
+    def of(cls, text: str) -> Note:
+        """A note that was written as text: a caution, unless it only informs."""
+        grade = NoteGrade.INFORMATION if isinstance(text, Information) else NoteGrade.CAUTION
+        return cls("", str(text), grade.value)
+
+    @classmethod
+    def problem(cls, text: str) -> Note:
+        return cls("", text, NoteGrade.PROBLEM.value)
+
+
 DEMO_NOTE = "These scores come from the demo model and don't describe any real model."
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
 DEMO_REPLIES_NOTE = "These replies come from the demo model and don't describe any real model."

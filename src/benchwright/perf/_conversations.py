@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from math import isfinite, log, sqrt
 from random import Random
@@ -51,28 +52,19 @@ class Conversation(Struct, frozen=True):
     conversation is over."""
 
 
-class ThinkTime(Struct, frozen=True):
-    """How long users think between turns."""
-
-    law: str = "constant"
-    first: float = 0.0
-    """In seconds: the constant, the mean, or the least."""
-    second: float = 0.0
-    """The standard deviation, or the most."""
-
-    def draw(self, key: str) -> float:
-        """Draw a time; it is the same for the same key in every process."""
-        if self.law == "constant":
-            return self.first
-        dice = Random(key)
-        if self.law == "exponential":
-            return dice.expovariate(1 / self.first)
-        if self.law == "uniform":
-            return dice.uniform(self.first, self.second)
-        if self.law == "normal":
-            return max(0.0, dice.normalvariate(self.first, self.second))
-        spread = log(1 + (self.second / self.first) ** 2)  # lognormal, from its mean and deviation
-        return dice.lognormvariate(log(self.first) - spread / 2, sqrt(spread))
+def _think_time(law: str, first: float, second: float, key: str) -> float:
+    """A time by a law: `first` is the constant, the mean, or the least; `second` the standard deviation, or the most."""
+    if law == "constant":
+        return first
+    dice = Random(key)
+    if law == "exponential":
+        return dice.expovariate(1 / first)
+    if law == "uniform":
+        return dice.uniform(first, second)
+    if law == "normal":
+        return max(0.0, dice.normalvariate(first, second))
+    spread = log(1 + (second / first) ** 2)  # lognormal, from its mean and deviation
+    return dice.lognormvariate(log(first) - spread / 2, sqrt(spread))
 
 
 _LAWS = {"constant": 1, "exponential": 1, "uniform": 2, "normal": 2, "lognormal": 2}
@@ -80,11 +72,12 @@ _TIME = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|min|)\s*", re.IGNORECASE)
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "": 1.0}
 
 
-def parse_think_time(text: str) -> ThinkTime:
-    """Parse a thinking time as users write it: a time, or a distribution and its times.
+def parse_think_time(text: str) -> Callable[[str], float]:
+    """Parse how long users think between turns, as they write it: a time, or a distribution and its times. Returns what draws a time in
+    seconds; it is the same for the same key in every process.
 
-    >>> parse_think_time("500ms"), parse_think_time("uniform:1s,3s").second
-    (ThinkTime(law='constant', first=0.5, second=0.0), 3.0)
+    >>> parse_think_time("500ms")("any key"), 1 <= parse_think_time("uniform:1s,3s")("0/1/2") <= 3
+    (0.5, True)
     """
     law, colon, rest = text.partition(":")
     law, rest = (law.strip().lower(), rest) if colon else ("constant", text)
@@ -98,7 +91,7 @@ def parse_think_time(text: str) -> ThinkTime:
     first, second = times[0], times[1] if len(times) > 1 else 0.0
     if (law == "uniform" and second < first) or (law in ("exponential", "lognormal") and first <= 0):
         raise UsageError(f"--think-time {text!r}: the times must rise, and a mean is above 0")
-    return ThinkTime(law, first, second)
+    return partial(_think_time, law, first, second)
 
 
 _COLUMNS = ("turns", "messages", "conversations")

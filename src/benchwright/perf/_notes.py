@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct
-
-from benchwright.core import DEMO_KIND, DEMO_NOTE, NoteGrade, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, Note, NoteGrade, percent
 from benchwright.endpoints import SERVED_BY_DEMO
 from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import Distribution
@@ -34,14 +32,6 @@ IDLE_S = 0.01
 _SHOWN_NAMES = 5
 BUNDLED = 1.05
 """Tokens per event from which they count as bundled."""
-
-
-class Note(Struct, frozen=True):
-    kind: str
-    """A name that stays the same if the words change."""
-    text: str
-    grade: str = NoteGrade.CAUTION.value
-    """How much it matters: a member of `NoteGrade`."""
 
 
 _PROBLEM, _INFORMATION = NoteGrade.PROBLEM.value, NoteGrade.INFORMATION.value

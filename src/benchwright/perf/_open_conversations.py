@@ -66,7 +66,7 @@ class OpenConversations:
             request, turn = following
             pause = turn.delay_s
             if pause is None:
-                pause = self._think.draw(f"{self._settings.seed}/{sending.conversation}/{talk.turn}")
+                pause = self._think(f"{self._settings.seed}/{sending.conversation}/{talk.turn}")
             entry = replace(planned_request(request, sending.entry.row), conversation=conversation)
             sending = _after(sending, entry, ended + pause)
             if not await self._pause(ended + pause):

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, LoadProfile, as_json, ready
+from benchwright.core import JsonObject, LoadProfile, Note, as_json, ready
 from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution
@@ -19,7 +19,7 @@ from benchwright.perf._figures import (
     stage_figures,
 )
 from benchwright.perf._metrics import METRICS, PER_REQUEST, PER_STAGE
-from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_notes, token_sources
+from benchwright.perf._notes import fault_counts, repeated_share, stage_notes, token_sources
 from benchwright.perf._quality import StageScores
 from benchwright.perf._requests import Requests
 from benchwright.perf._server_figures import ServerFigures

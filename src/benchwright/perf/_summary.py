@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from benchwright.core import DamagedRecordError, JsonObject, as_json, percent, ready
+from benchwright.core import DamagedRecordError, JsonObject, Note, as_json, percent, ready
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import Probe
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._health import LIMIT_CPU
 from benchwright.perf._metrics import METRICS
-from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
 from benchwright.perf._search import SearchResult, search_result

@@ -20,7 +20,6 @@ from benchwright.results._comparison import (
 from benchwright.results._distributions import run_distributions as run_distributions
 from benchwright.results._figures import (
     METRIC_NAMES as METRIC_NAMES,
-    GradedNote as GradedNote,
     MetricFigures as MetricFigures,
     averaged as averaged,
     cost_lines as cost_lines,

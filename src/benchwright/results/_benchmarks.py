@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from benchwright.core import (
     JsonObject,
     MetricSummary,
+    Note,
     NotFoundError,
     Outcome,
     Row,
@@ -25,7 +26,6 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.results._figures import (
-    GradedNote,
     first_two,
     graded_notes,
     headline_of,
@@ -174,7 +174,7 @@ class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         return result_sentence(self.run.title, self.summary)
 
     @property
-    def notes(self) -> list[GradedNote]:
+    def notes(self) -> list[Note]:
         """All notes with their grades, the gravest first."""
         return graded_notes(self.summary, self.stopped_because)
 

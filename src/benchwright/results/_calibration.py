@@ -8,8 +8,8 @@ from math import fsum
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, as_json
-from benchwright.results._figures import GradedNote, gravest_first, notes_json
+from benchwright.core import JsonObject, Note, as_json
+from benchwright.results._figures import gravest_first, notes_json
 from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights
 
 
@@ -78,7 +78,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     corrected: tuple[Corrected, ...]
     """Estimates of the mean score by humans, the better method first: prediction-powered if the labelled rows are part of
     the judged ones, else by sensitivity and specificity."""
-    notes: tuple[GradedNote, ...]
+    notes: tuple[Note, ...]
     """Notes for the reader, the gravest first."""
     comparable: bool = True
     """False if so many samples have no grade that the others may not represent all."""
@@ -144,7 +144,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
             judge_score=judged[0] / judged[1],
             corrected=tuple(each for each in (powered, by_rates) if each is not None),
             notes=tuple(
-                gravest_first((*map(GradedNote.of, notes), *_notes(found, binary, sensitivity, specificity)))
+                gravest_first((*map(Note.of, notes), *_notes(found, binary, sensitivity, specificity)))
             ),
             comparable=comparable,
         )
@@ -201,22 +201,20 @@ def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
 
 def _notes(
     found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None
-) -> Iterator[GradedNote]:
+) -> Iterator[Note]:
     if not found.agreed:
-        yield GradedNote.problem(
+        yield Note.problem(
             "no label agrees with its grade. Make sure that both mean the same by their words, and that the labels are of these samples"
         )
     if found.too_few:
         counted = "labels" if found.items == found.pairs else "labelled rows"
-        yield GradedNote.of(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
+        yield Note.of(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
     if found.ci_low is None:
-        yield GradedNote.of(
+        yield Note.of(
             "one of the two gave a single grade throughout, so κ is not informative. Label rows of every grade"
         )
     if binary and (sensitivity is None or specificity is None):
         missing = "right" if sensitivity is None else "wrong"
-        yield GradedNote.of(
-            f"no row is labelled as {missing}: sensitivity and specificity are not both known"
-        )
+        yield Note.of(f"no row is labelled as {missing}: sensitivity and specificity are not both known")
     elif sensitivity is not None and specificity is not None and sensitivity <= 1 - specificity:
-        yield GradedNote.problem("the judge does not tell right from wrong better than chance")
+        yield Note.problem("the judge does not tell right from wrong better than chance")

@@ -11,6 +11,7 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     MetricSummary,
+    Note,
     RunSummary,
     UsageError,
     canonical_json,
@@ -23,7 +24,7 @@ from benchwright.core import (
 from benchwright.results._benchmarks import benchmark_view
 from benchwright.results._clusters import PairedMeans
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
-from benchwright.results._figures import GradedNote, gravest_first, no_interval, plural, reused_of
+from benchwright.results._figures import gravest_first, no_interval, plural, reused_of
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._metric_comparison import (
     MetricComparison,
@@ -184,15 +185,15 @@ def effort_of(name: str, a: tuple[float, int] | None, b: tuple[float, int] | Non
     )
 
 
-def _overridden(reasons: list[str]) -> Iterator[GradedNote]:
+def _overridden(reasons: list[str]) -> Iterator[Note]:
     """The reasons that --force overrode."""
     for reason in reasons:
-        yield GradedNote.problem(f"the runs {reason}: a difference may come from that")
+        yield Note.problem(f"the runs {reason}: a difference may come from that")
 
 
-def _nothing_shared(seen: PairedSamples) -> Iterator[GradedNote]:
+def _nothing_shared(seen: PairedSamples) -> Iterator[Note]:
     if not seen.both:
-        yield GradedNote.problem("no row is in both runs: their values cannot be compared")
+        yield Note.problem("no row is in both runs: their values cannot be compared")
 
 
 def _metric(
@@ -388,14 +389,14 @@ def _part(run: RunRecord, part: str, what: str) -> JsonValue:
     return table.get(what) if isinstance(table, dict) else None
 
 
-def _notes_on(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[GradedNote]:
-    yield from map(GradedNote.of, _cautions(a, b, first, second))
+def _notes_on(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[Note]:
+    yield from map(Note.of, _cautions(a, b, first, second))
     for run, summary in ((a, first), (b, second)):
         if summary.partial:
-            yield GradedNote.problem(f"{FoundRun.title_of(run)} is partial: {summary.evaluated} samples")
+            yield Note.problem(f"{FoundRun.title_of(run)} is partial: {summary.evaluated} samples")
         elif not summary.comparable:
             failed = f"{summary.failed} of {summary.evaluated} samples failed"
-            yield GradedNote.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
+            yield Note.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
 
 
 def _cautions(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from benchwright.core import (
+    Note,
     SAMPLE_STEP,
     SECONDS_OF,
     JsonObject,
@@ -26,7 +27,7 @@ from benchwright.results._comparison import (
     StepPair,
     field_differences,
 )
-from benchwright.results._figures import GradedNote, gravest_first, plural
+from benchwright.results._figures import gravest_first, plural
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._metric_comparison import (
     MetricComparison,
@@ -54,7 +55,7 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
     inputs = _sides_of(*given)
     outputs = _sides_of(*(one if options.times else _without_times(one) for one in (a.output, b.output)))
     outputs |= {"run_a": a.output, "run_b": b.output}
-    notes = (*_incomplete(a, b), *map(GradedNote.of, (*_cautions(a, b), *_other_data(left, right))))
+    notes = (*_incomplete(a, b), *map(Note.of, (*_cautions(a, b), *_other_data(left, right))))
     first, second = (rows_summary(store, run)[0] for run in (a, b))
     if first is not None and second is not None:
         scores = {*first.metrics, *second.metrics}
@@ -137,13 +138,13 @@ def _used(
             yield effort_of(f"{name}_per_row", *sides)
 
 
-def _of_rows(summary: RunSummary, run: RunRecord) -> Iterator[GradedNote]:
+def _of_rows(summary: RunSummary, run: RunRecord) -> Iterator[Note]:
     if not summary.comparable and not summary.partial:
         failed = f"{summary.failed} of {plural(summary.evaluated, 'row')} failed"
-        yield GradedNote.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
+        yield Note.problem(f"{FoundRun.title_of(run)} is not comparable: {failed}")
 
 
-def _other_rows(store: Store, a: RunRecord, b: RunRecord) -> Iterator[GradedNote]:
+def _other_rows(store: Store, a: RunRecord, b: RunRecord) -> Iterator[Note]:
     """Rows that have the same name and other content: they may be other rows, and are not paired."""
     first, second = (
         {
@@ -158,7 +159,7 @@ def _other_rows(store: Store, a: RunRecord, b: RunRecord) -> Iterator[GradedNote
     ]
     if other:
         some = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
-        yield GradedNote.problem(
+        yield Note.problem(
             f"{plural(len(other), 'row')} with the same name in both runs have other content ({some}) and are not paired: a row is "
             "recognised by what ctx.sample was given as its row, so give it the row of the data only"
         )
@@ -294,10 +295,10 @@ def _side(run: RunRecord, rows: RunSummary | None) -> Side:
     )
 
 
-def _incomplete(*runs: RunRecord) -> Iterator[GradedNote]:
+def _incomplete(*runs: RunRecord) -> Iterator[Note]:
     for run in runs:
         if run.status != "completed":
-            yield GradedNote.problem(f"run {run.id} is not complete: {run.status}")
+            yield Note.problem(f"run {run.id} is not complete: {run.status}")
 
 
 def _cautions(a: RunRecord, b: RunRecord) -> Iterator[str]:

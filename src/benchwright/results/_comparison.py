@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, as_json, encode_json, json_differences
+from benchwright.core import JsonObject, JsonValue, Note, as_json, encode_json, json_differences
 from benchwright.results._clusters import SampleTexts
-from benchwright.results._figures import GradedNote, notes_json
+from benchwright.results._figures import notes_json
 from benchwright.results._metric_comparison import MetricComparison, folded
 from benchwright.results._notebooks import ShownInNotebooks
 
@@ -163,7 +163,7 @@ class TwoRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     workflows count only if requested."""
     regressed: bool
     """Whether a metric is worse in the second run, and its corrected test is significant."""
-    notes: tuple[GradedNote, ...]
+    notes: tuple[Note, ...]
     """Doubts about the comparison, the gravest first."""
     inputs: JsonObject
     """The inputs or settings of the runs that differ."""

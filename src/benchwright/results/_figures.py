@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from math import floor, log10
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from benchwright.core import (
-    Information,
     JsonObject,
     JsonValue,
     MetricSummary,
+    Note,
     NoteGrade,
     Outcome,
     RunSummary,
@@ -179,38 +177,15 @@ def too_few_notes(summary: RunSummary) -> list[str]:
     return [f"With fewer than {FEWEST} rows, the 95 % intervals{which} are unreliable."]
 
 
-class GradedNote(Struct, frozen=True):
-    """A note for readers of the numbers."""
-
-    grade: str
-    text: str
-    """A sentence."""
-
-    @property
-    def label(self) -> str:
-        """The word before it in plain text."""
-        return "note" if self.grade == NoteGrade.INFORMATION else self.grade
-
-    @classmethod
-    def of(cls, text: str) -> GradedNote:
-        """A note that was written as text: a caution, unless it only informs."""
-        grade = NoteGrade.INFORMATION if isinstance(text, Information) else NoteGrade.CAUTION
-        return cls(grade.value, str(text))
-
-    @classmethod
-    def problem(cls, text: str) -> GradedNote:
-        return cls(NoteGrade.PROBLEM.value, text)
-
-
 _GRADES = [grade.value for grade in NoteGrade]
 
 
-def gravest_first(notes: Iterable[GradedNote]) -> list[GradedNote]:
+def gravest_first(notes: Iterable[Note]) -> list[Note]:
     """Every note once, by its grade."""
     return sorted(dict.fromkeys(notes), key=lambda note: _GRADES.index(note.grade))
 
 
-def graded_notes(summary: RunSummary, stopped_because: str = "") -> list[GradedNote]:
+def graded_notes(summary: RunSummary, stopped_because: str = "") -> list[Note]:
     """All notes on a run with their grades, the gravest first."""
     notes = {text: summary.note_grades.get(text, NoteGrade.CAUTION) for text in summary.notes}
     if stopped_because:
@@ -218,10 +193,10 @@ def graded_notes(summary: RunSummary, stopped_because: str = "") -> list[GradedN
     if not summary.comparable and not notes:
         notes["not comparable with other runs"] = NoteGrade.PROBLEM
     notes.update(dict.fromkeys(too_few_notes(summary), NoteGrade.CAUTION))
-    return gravest_first(GradedNote(NoteGrade(grade).value, text) for text, grade in notes.items())
+    return gravest_first(Note("", text, NoteGrade(grade).value) for text, grade in notes.items())
 
 
-def notes_json(notes: Iterable[GradedNote]) -> list[JsonValue]:
+def notes_json(notes: Iterable[Note]) -> list[JsonValue]:
     """`[{grade, text}]`."""
     return [{"grade": note.grade, "text": note.text} for note in notes]
 

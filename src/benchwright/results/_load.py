@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, NoteGrade, RunProgress, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, Note, NoteGrade, RunProgress, percent
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -20,7 +20,7 @@ from benchwright.perf import (
     StageSummary,
     summarise,
 )
-from benchwright.results._figures import GradedNote, gravest_first, notes_json, plural
+from benchwright.results._figures import gravest_first, notes_json, plural
 from benchwright.results._runs import (
     EventView,
     RunView,
@@ -86,24 +86,24 @@ class LoadView(Struct, frozen=True, kw_only=True):
         return cls.of(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))
 
     @property
-    def notes(self) -> list[GradedNote]:
+    def notes(self) -> list[Note]:
         """Notes on the figures, and on data and model that were known before the first request, the gravest first. Notes on the
         client are among the verdicts."""
         figures = [note for note in self.summary.notes if not note.kind.startswith("client_")]
         return gravest_first(
             (
-                *(GradedNote(note.grade, note.text) for note in figures if note.kind != DEMO_KIND),
+                *(Note("", note.text, note.grade) for note in figures if note.kind != DEMO_KIND),
                 *self.known_before,
-                *([GradedNote.of(_DEMO)] if self.run.demo else []),
+                *([Note.of(_DEMO)] if self.run.demo else []),
             )
         )
 
     @property
-    def known_before(self) -> list[GradedNote]:
+    def known_before(self) -> list[Note]:
         """The notes on data and model, without that on the demo model."""
         told, grades = self.manifest.get("notes"), table_of(self.manifest.get("note_grades"))
         return [
-            GradedNote(str(grades.get(str(note), NoteGrade.CAUTION.value)), str(note))
+            Note("", str(note), str(grades.get(str(note), NoteGrade.CAUTION.value)))
             for note in (told if isinstance(told, list) else [])
             if note != DEMO_NOTE
         ]

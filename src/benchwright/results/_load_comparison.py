@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from benchwright.core import JsonObject, NotFoundError, UsageError, as_json, suggest
+from benchwright.core import JsonObject, Note, NotFoundError, UsageError, as_json, suggest
 from benchwright.perf import (
     MAX_ERROR_SHARE,
     METRICS,
@@ -21,7 +21,7 @@ from benchwright.perf import (
 )
 from benchwright.results._comparing import setting_differences
 from benchwright.results._comparison import ComparisonOptions, Side, TwoRuns, field_differences
-from benchwright.results._figures import GradedNote, plural
+from benchwright.results._figures import plural
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._load import (
     LoadView,
@@ -285,9 +285,9 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
         differs=bool(verdicts),
         regressed=any(verdicts),
         notes=(
-            *map(GradedNote.problem, doubts),
+            *map(Note.problem, doubts),
             *map(
-                GradedNote.of,
+                Note.of,
                 (*_cautions(a, b, *summaries), *_drawn_again(a, requests[0]), *_drawn_again(b, requests[1])),
             ),
         ),

@@ -8,32 +8,17 @@ from typing import ClassVar
 
 from msgspec import UNSET, Struct
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, UsageError, as_json, suggest
+from benchwright.core import JsonObject, JsonValue, Note, NotFoundError, UsageError, as_json, suggest
 from benchwright.results._clusters import Clusters, PairedColumns, ScoreColumns
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
-from benchwright.results._figures import GradedNote, gravest_first
+from benchwright.results._figures import gravest_first
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._kinds import KindRow
 from benchwright.results._load_comparison import LoadComparison
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
 from benchwright.results._standings import RunPair, Standings, every_pair, paired_test
-from benchwright.stats import PairedResult, holm
-
-
-class PairedSlice(Struct, frozen=True):
-    """The rows with one value of a column, in two runs."""
-
-    value: str | None
-    """The value as text; None: the rows without one."""
-    paired: PairedResult | None
-    """The rows that both runs have; None if there are none."""
-    p_adjusted: float | None = None
-    """The p-value, corrected by Holm's method for the number of slices."""
-    significant: bool = False
-    """Whether the corrected test finds a difference at the 5 % level."""
-    small: bool = False
-    """Whether the pairs are too few to rely on the interval."""
+from benchwright.stats import holm
 
 
 class PairedSlices(Struct, frozen=True):
@@ -45,13 +30,28 @@ class PairedSlices(Struct, frozen=True):
     """The number of the second."""
     column: str
     metric: str
-    slices: tuple[PairedSlice, ...]
-    """Every value."""
+    slices: tuple[tuple[str | None, RunPair], ...]
+    """Every value as text, None for the rows without one, and the two runs on its rows. Their p-values are corrected for the number of slices."""
 
     def to_json(self) -> JsonObject:
-        """All fields."""
-        found: JsonObject = as_json(self)
-        return found
+        """All fields; those of a slice are `{value, paired, p_adjusted, significant, small}`, small: too few pairs to rely on the interval."""
+        slices: list[JsonValue] = [
+            {
+                "value": value,
+                "paired": as_json(pair.paired),
+                "p_adjusted": pair.p_adjusted,
+                "significant": pair.significant,
+                "small": pair.small,
+            }
+            for value, pair in self.slices
+        ]
+        return {
+            "run_a": self.run_a,
+            "run_b": self.run_b,
+            "column": self.column,
+            "metric": self.metric,
+            "slices": slices,
+        }
 
 
 class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         return all(each.comparable for each in self.comparisons)
 
     @property
-    def notes(self) -> list[GradedNote]:
+    def notes(self) -> list[Note]:
         """The doubts about any of the comparisons."""
         return gravest_first(note for each in self.comparisons for note in each.notes)
 
@@ -240,16 +240,9 @@ class _ColumnClusters:
         }
         differing = {name: each for name, each in tested.items() if each is not None and each.differing}
         adjusted = dict(zip(differing, holm([each.p_value for each in differing.values()]), strict=True))
-        found = [
-            PairedSlice(
-                name,
-                each,
-                adjusted.get(name),
-                adjusted.get(name, 1.0) < 0.05,
-                each is None or each.too_few,
-            )
-            for name, each in tested.items()
-        ]
         sign = -1 if less else 1
-        found.sort(key=lambda each: (sign * each.paired.difference if each.paired else inf, each.value or ""))
-        return PairedSlices(*runs, self._column, metric, tuple(found))
+        order = sorted(
+            tested.items(), key=lambda each: (sign * each[1].difference if each[1] else inf, each[0] or "")
+        )
+        found = tuple((name, RunPair(*runs, each, adjusted.get(name))) for name, each in order)
+        return PairedSlices(*runs, self._column, metric, found)

@@ -10,6 +10,7 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     MetricSummary,
+    Note,
     Outcome,
     RunSummary,
     exact_json,
@@ -18,7 +19,6 @@ from benchwright.core import (
 )
 from benchwright.results._distributions import MOST_READ, Distributions
 from benchwright.results._figures import (
-    GradedNote,
     figures_of,
     figures_to_show,
     graded_notes,
@@ -157,7 +157,7 @@ def _graded(summary: RunSummary, said: str) -> list[JsonValue]:
 def _moved(details: RunDetails) -> list[JsonValue]:
     """The note on labels that would move the numbers."""
     text = (details.labels or {}).get("text")
-    return list(notes_json([GradedNote.of(str(text))])) if text else []
+    return list(notes_json([Note.of(str(text))])) if text else []
 
 
 def _from_cache(summary: RunSummary) -> list[tuple[str, str]]:

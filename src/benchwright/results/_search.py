@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from benchwright.core import JsonObject, UsageError, exact_json
 from benchwright.results._kinds import RUN_KINDS, view_of
-from benchwright.store import FoundText, RunRecord, Store
+from benchwright.store import RunRecord, Store
 
 MOST_LOOKED = 20_000
 """Records that one page looks at. A page answers soon, and tells how far it came."""
@@ -123,9 +123,9 @@ def _named(runs: list[RunRecord], q: str) -> Iterator[NamedRun]:
             yield NamedRun(run.id, run.kind, view.name, view.model_title, view.status)
 
 
-def _sample(run: RunRecord, hit: FoundText, q: str) -> FoundSample:
-    _, row, repeat, *_ = hit.key.split("/")
-    content = hit.content
+def _sample(run: RunRecord, hit: tuple[str, str, str], q: str) -> FoundSample:
+    key, field, content = hit
+    _, row, repeat, *_ = key.split("/")
     span = re.search(re.escape(q), content, re.IGNORECASE)
     start, end = (
         span.span() if span else (0, 0)
@@ -138,7 +138,7 @@ def _sample(run: RunRecord, hit: FoundText, q: str) -> FoundSample:
         view_of(run).model_title,
         int(row),
         int(repeat),
-        hit.field,
+        field,
         ("…" if start > _AROUND else "") + before,
         content[start:end],
         after + ("…" if len(content) > end + _AROUND else ""),

@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, MetricSummary, NoteGrade, RunSummary, as_json
+from benchwright.core import JsonObject, MetricSummary, Note, NoteGrade, RunSummary, as_json
 from benchwright.results._figures import (
-    GradedNote,
     figures_of,
     graded_notes,
     headline_of,
@@ -130,7 +129,7 @@ class SideBySide(Struct, frozen=True):
     """Models, in order."""
     rows: tuple[SideRow, ...]
     """Datasets in order, the headline of each first."""
-    notes: tuple[GradedNote, ...]
+    notes: tuple[Note, ...]
     """Notes below the numbers, each with its runs, the gravest first."""
     verdicts: tuple[str, ...] = ()
     """Of each dataset: which model is the best, and whether that can be believed."""
@@ -232,16 +231,16 @@ def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _notes(runs: Sequence[SideRun]) -> list[GradedNote]:
+def _notes(runs: Sequence[SideRun]) -> list[Note]:
     """The notes of all runs, each once, with its runs unless it applies to all. A count that all have is no sum."""
-    about: dict[GradedNote, list[str]] = {}
+    about: dict[Note, list[str]] = {}
     for run in runs:
         summary = summary_of(run.run)
         reason = run.problem or (run.run.error or "" if run.run.status in ("failed", "interrupted") else "")
         if summary is not None:
             notes = graded_notes(summary, reason)
         else:
-            notes = [GradedNote(NoteGrade.PROBLEM, reason)] if reason else []
+            notes = [Note("", reason, NoteGrade.PROBLEM)] if reason else []
         for note in dict.fromkeys(notes):
             about.setdefault(note, []).append(f"{run.dataset} on {run.model}")
     found = []

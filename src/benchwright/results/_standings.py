@@ -35,6 +35,11 @@ class RunPair(Struct, frozen=True):
         """Whether the corrected test tells them apart at the 5 % level."""
         return self.p_adjusted is not None and self.p_adjusted < 0.05
 
+    @property
+    def small(self) -> bool:
+        """Whether the pairs are too few to rely on the interval."""
+        return self.paired is None or self.paired.too_few
+
     def to_json(self) -> JsonObject:
         """All fields, and the verdict."""
         found: JsonObject = {**as_json(self), "significant": self.significant}

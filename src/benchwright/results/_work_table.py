@@ -11,6 +11,7 @@ from benchwright.core import (
     STRATEGIES,
     JsonObject,
     JsonValue,
+    Note,
     NoteGrade,
     Outcome,
     RunSummary,
@@ -21,7 +22,6 @@ from benchwright.results._clusters import Clusters, ScoreColumns
 from benchwright.results._comparing import disagreements
 from benchwright.results._figures import (
     METRIC_NAMES,
-    GradedNote,
     averaged,
     cost_lines,
     graded_notes,
@@ -168,14 +168,14 @@ class WorkTable(Struct, frozen=True):
     """Rows."""
     runs: tuple[WorkRun, ...]
     """Every run, under a unique name."""
-    notes: tuple[GradedNote, ...]
+    notes: tuple[Note, ...]
     """Notes on the numbers, each once, the gravest first."""
 
     @classmethod
     def of(cls, runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
         """One line for each dataset, prompt and metric, in the order of the runs."""
         lines: dict[tuple[str, str, str, str], WorkLine] = {}
-        about: dict[GradedNote, list[str]] = {}
+        about: dict[Note, list[str]] = {}
         shown = list(_with_own_names(runs))
         for run in shown:
             details, summary = run.details, run.details.result
@@ -192,7 +192,7 @@ class WorkTable(Struct, frozen=True):
         named = [
             replace(note, text=_named_note(note.text, where, len(runs))) for note, where in about.items()
         ]
-        known = [*(GradedNote(NoteGrade.INFORMATION, note) for note in notes), *named]
+        known = [*(Note("", note, NoteGrade.INFORMATION) for note in notes), *named]
         known.sort(key=lambda note: _GRADES.index(note.grade))
         joined = _joined(list(lines.values()))
         found = {run.details.run.id: run.found for run in shown}

@@ -17,6 +17,7 @@ from benchwright.core import (
     DamagedRecordError,
     JsonObject,
     JsonValue,
+    Note,
     NotFoundError,
     RunSummary,
     UsageError,
@@ -27,7 +28,6 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.results._figures import (
-    GradedNote,
     first_two,
     graded_notes,
     gravest_first,
@@ -166,10 +166,10 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
         return self.details.run
 
     @property
-    def notes(self) -> list[GradedNote]:
+    def notes(self) -> list[Note]:
         """Notes on the scores of its rows, what it was warned of, and what readers of its datasets must know."""
         scores = [] if self.details.result is None else graded_notes(self.details.result)
-        told = (GradedNote.of(event.message) for event in self.details.events if event.kind in _NOTED)
+        told = (Note.of(event.message) for event in self.details.events if event.kind in _NOTED)
         return gravest_first((*scores, *told))
 
     @property

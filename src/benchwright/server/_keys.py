@@ -11,7 +11,6 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -45,17 +44,6 @@ class Session(HidesFields, Struct, frozen=True):
 _OF_TABS = (Access.READ, Access.FULL)
 
 
-class _Code(NamedTuple):
-    """A code that was given out."""
-
-    until: float | None
-    """When it ends, by the clock of the keys; None: it was used."""
-    access: Access
-    """What the tab may do that it opens."""
-    by: str | None
-    """The digest of the person's token that made it."""
-
-
 class Keys:
     """The tokens and codes of one start of a server.
 
@@ -83,7 +71,9 @@ class Keys:
         self._free = Access.READ if open_reads else Access.OPEN
         self._people = people
         self._now = now
-        self._codes: dict[bytes, _Code] = {}
+        self._codes: dict[bytes, tuple[float | None, Access, str | None]] = {}
+        """Codes that were given out, by their digests: when one ends, by the clock of the keys, or None once it was used; what the tab may do
+        that it opens; and the digest of the person's token that made it."""
 
     def session(self, access: Access) -> Session:
         """The token of all tabs that may do this much."""
@@ -134,9 +124,8 @@ class Keys:
         code = secrets.token_urlsafe(24)
         while len(self._codes) >= MOST_CODES:
             del self._codes[next(iter(self._codes))]
-        self._codes[_digest(code)] = _Code(
-            self._now() + CODE_VALID_S, access, None if person is None else person.digest
-        )
+        by = None if person is None else person.digest
+        self._codes[_digest(code)] = self._now() + CODE_VALID_S, access, by
         return code
 
     def exchange(self, code: str) -> Session:
@@ -147,19 +136,19 @@ class Keys:
                 if person.has(code):
                     return self._of(person)
             raise Refusal(401, "unknown_code", "this server did not give out this code", ANOTHER_CODE)
-        made = self._codes[digest]
-        self._codes[digest] = _Code(None, made.access, made.by)
-        if made.until is None:
+        until, access, by = self._codes[digest]
+        self._codes[digest] = None, access, by
+        if until is None:
             raise Refusal(401, "used_code", "this code was used before; each code works once", ANOTHER_CODE)
-        if self._now() >= made.until:
+        if self._now() >= until:
             raise Refusal(
                 401, "expired_code", f"this code is older than {CODE_VALID_S // 60} minutes", ANOTHER_CODE
             )
-        if made.by is None:
-            return self._sessions[made.access]
+        if by is None:
+            return self._sessions[access]
         for person in () if self._people is None else self._people.known:
-            if person.digest == made.by:
-                return self._of(person, made.access)
+            if person.digest == by:
+                return self._of(person, access)
         raise Refusal(
             401, "withdrawn_code", "the token with which this code was made was taken away", ANOTHER_CODE
         )

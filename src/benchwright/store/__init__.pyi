@@ -34,7 +34,6 @@ from benchwright.store._records import (
     StoreError as StoreError,
 )
 from benchwright.store._sample_filters import (
-    FoundText as FoundText,
     SampleFilter as SampleFilter,
     SampleOrder as SampleOrder,
     labels_of as labels_of,

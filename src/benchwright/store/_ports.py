@@ -14,7 +14,7 @@ from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunSta
 from benchwright.store._labels import Label, Trial
 from benchwright.store._owner import Lease
 from benchwright.store._records import Event, RecordedStep, RunRecord, SampleSteps
-from benchwright.store._sample_filters import Facet, FoundText, SampleFilter, SampleOrder
+from benchwright.store._sample_filters import Facet, SampleFilter, SampleOrder
 from benchwright.store._workflow_records import (
     BeginDecision,
     MetricPoint,
@@ -208,7 +208,7 @@ class SampleStore(Protocol):
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
-    ) -> tuple[list[FoundText], int, str | None]:
+    ) -> tuple[list[tuple[str, str, str]], int, str | None]:
         """Steps of samples with a text in prompt, reply, reasoning, target or a judge's reply, in any case, after a key. Looks at no
         more than `most` steps, and at some megabytes. Returns what it found in the order of keys, how many steps it looked at, and the key at
         which the search continues; None: the run has no more."""

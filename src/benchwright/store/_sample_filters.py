@@ -333,21 +333,11 @@ def _texts(sample: SampleSteps) -> Iterator[str]:
         return
 
 
-class FoundText(NamedTuple):
-    """A place in a record with a text that was looked for."""
-
-    key: str
-    """Of the step."""
-    field: str
-    """What it is: prompt, reply, reasoning, target or judge."""
-    content: str
-    """The whole text."""
-
-
 def found_text(
     text: str, key: str, output: bytes, request: bytes | None, reply: bytes | None
-) -> FoundText | None:
-    """The first text of a step that contains another, in any case: in its record, the body of its call, or the reply. None if there is none."""
+) -> tuple[str, str, str] | None:
+    """The first text of a step that contains another, in any case: in its record, the body of its call, or the reply. Returns the key of the step,
+    what the text is (prompt, reply, reasoning, target or judge), and all of it; None if there is none."""
     if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
         needle = text.lower().encode()  # as in `holds_text`
         if not any(part is not None and needle in part.lower() for part in (output, request, reply)):
@@ -355,7 +345,7 @@ def found_text(
     wanted = text.casefold()
     for field, content in _fields(key, output, request, reply):
         if wanted in content.casefold():
-            return FoundText(key, field, content)
+            return key, field, content
     return None
 
 

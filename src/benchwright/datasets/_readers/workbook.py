@@ -242,7 +242,7 @@ def _header(file: StoredFile, sheet: SheetPart, number: int, cells: Cells) -> di
     """The names of the columns."""
     for column, value in cells.items():
         if isinstance(value, BadCell):
-            raise file.error(f"{_place(sheet.name, column, number)} {value.reason}", number)
+            raise file.error(f"{_place(sheet.name, column, number)} {value}", number)
     columns = sorted(cells)
     return dict(zip(columns, check_columns(file, [str(cells[one]) for one in columns], number), strict=True))
 
@@ -257,10 +257,10 @@ def _row(
         if isinstance(value, BadCell):
             if name is None:
                 continue
-            if (column, value.reason) in seen:
+            if (column, value) in seen:
                 return None, f"sheet {sheet!r}, column {column_name(column)}: such a cell too"
-            seen.add((column, value.reason))
-            return None, f"{_place(sheet, column, line)} {value.reason}"
+            seen.add((column, value))
+            return None, f"{_place(sheet, column, line)} {value}"
         if name is None:
             if (column, "") in seen:
                 return None, f"sheet {sheet!r}, column {column_name(column)} has no header"

@@ -37,11 +37,10 @@ Cells: TypeAlias = "dict[int, Any]"
 """The filled cells of a row by column, counted from 0. A value is a str, an int, a float, a bool or a `BadCell`."""
 
 
-class BadCell(Struct, frozen=True):
-    """A cell that has no value."""
+class BadCell(str):
+    """A cell that has no value: what it holds instead, with the cure."""
 
-    reason: str
-    """What it holds instead, with the cure."""
+    __slots__ = ()
 
 
 class SheetPart(Struct, frozen=True):

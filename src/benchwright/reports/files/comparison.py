@@ -158,10 +158,10 @@ def _differences(view: ManyRuns) -> Iterator[list[Any]]:
                 pair.significant, *rest,
             ]  # fmt: skip
     for by in view.slices:  # after the whole, which they are parts of
-        for part in by.slices:
+        for value, part in by.slices:
             yield [
                 by.metric, *names[by.run_a], *names[by.run_b], None, None, *_figures(part.paired), part.p_adjusted, part.significant,
-                by.column, "(none)" if part.value is None else part.value,
+                by.column, "(none)" if value is None else value,
             ]  # fmt: skip
 
 

@@ -8,8 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import finite_number
-from benchwright.results import GradedNote
+from benchwright.core import Note, finite_number
 
 MOST_ROWS = 1_048_576
 """Maximum number of rows in a sheet."""
@@ -144,6 +143,6 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def note_table(notes: Sequence[GradedNote]) -> list[list[Any]]:
+def note_table(notes: Sequence[Note]) -> list[list[Any]]:
     """The sheet of notes."""
     return [["grade", "note"], *([note.grade, note.text] for note in notes)]

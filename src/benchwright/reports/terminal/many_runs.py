@@ -104,13 +104,11 @@ def _slices(view: ManyRuns) -> Iterator[Block]:
         yield line()
         yield line(capital(f"{name}: {printable(sliced.metric)} by {column}, largest loss first"), "bold")
         rows = []
-        for each in sliced.slices:
-            label = "(no value)" if each.value is None else printable(each.value)
-            pair = RunPair(sliced.run_a, sliced.run_b, each.paired, each.p_adjusted)
-            found = each.paired
-            sizes = f"{0 if found is None else found.pairs:,}{' (few)' if each.small else ''}"
+        for value, pair in sliced.slices:
+            label = "(no value)" if value is None else printable(value)
+            sizes = f"{0 if pair.paired is None else pair.paired.pairs:,}{' (few)' if pair.small else ''}"
             rows.append((label, sizes, *_pair(pair, titles, view.lower_is_better)[1:]))
         yield Table(numbers(column, "rows", "difference (95 %)", "won/lost/tied", "p"), tuple(rows))
-        tests = sum(each.p_adjusted is not None for each in sliced.slices)
+        tests = sum(pair.p_adjusted is not None for _, pair in sliced.slices)
         if tests > 1:
             yield line(f"p is corrected for {tests} slices by Holm's method", "dim")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchwright.core import (
     CallFolder,
+    Note,
     NoteGrade,
     Outcome,
     RunFile,
@@ -18,7 +19,6 @@ from benchwright.core import (
 )
 from benchwright.reports.blocks import Block, Grid, Lines, Pieces, Table, line, numbers
 from benchwright.results import (
-    GradedNote,
     RunResult,
     duration,
     figures_to_show,
@@ -86,12 +86,12 @@ _NOTE_STYLES = {NoteGrade.PROBLEM: "red", NoteGrade.CAUTION: "yellow", NoteGrade
 """The style of a note of each grade."""
 
 
-def note_lines(notes: Iterable[GradedNote]) -> Lines:
+def note_lines(notes: Iterable[Note]) -> Lines:
     """Notes, each with its grade on a line of its own."""
     return Lines(tuple(((f"{label}: {text}", style),) for label, (text, style) in note_rows(notes)))
 
 
-def note_rows(notes: Iterable[GradedNote]) -> list[tuple[str, tuple[str, str]]]:
+def note_rows(notes: Iterable[Note]) -> list[tuple[str, tuple[str, str]]]:
     """Notes, each next to its grade."""
     return [(note.label, (printable(note.text), _NOTE_STYLES[NoteGrade(note.grade)])) for note in notes]
 

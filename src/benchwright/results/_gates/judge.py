@@ -12,6 +12,7 @@ from benchwright.core import (
     ConfigError,
     Information,
     JsonObject,
+    Note,
     RunKind,
     RunSummary,
     kind_title,
@@ -22,7 +23,7 @@ from benchwright.core import (
 from benchwright.perf import LoadSummary, Requests
 from benchwright.results._benchmarks import benchmark_details, benchmark_view
 from benchwright.results._comparing import differ_in_prompt_only, disagreements, setting_differences
-from benchwright.results._figures import GradedNote, graded_notes, gravest_first, result_sentence
+from benchwright.results._figures import graded_notes, gravest_first, result_sentence
 from benchwright.results._found_runs import FoundRun
 from benchwright.results._gates.claims import BenchmarkRun, claims_about
 from benchwright.results._gates.decide import Claim, decide
@@ -85,7 +86,7 @@ def judge_benchmark(
     if cause and cause not in first.reason:
         notes.append(Information(f"most common failure: {cause}"))
     notes += [*_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
-    graded = [*graded_notes(summary, run.error or ""), *map(GradedNote.of, notes)]
+    graded = [*graded_notes(summary, run.error or ""), *map(Note.of, notes)]
     verdict = _verdict(policy, run, baseline, [first], claims, graded)
     return replace(verdict, sentence=result_sentence(benchmark_view(run).title, summary))
 
@@ -116,8 +117,8 @@ def judge_load(
     first = _run_row(
         policy, run, partial=summary.partial, comparable=summary.comparable, failed=summary.failed, count=summary.sent
     )  # fmt: skip
-    graded = [GradedNote(note.grade, note.text) for note in summary.notes]
-    return _verdict(policy, run, baseline, [first], claims, [*graded, *map(GradedNote.of, notes)])
+    graded = [Note("", note.text, note.grade) for note in summary.notes]
+    return _verdict(policy, run, baseline, [first], claims, [*graded, *map(Note.of, notes)])
 
 
 def old_replies(summary: RunSummary) -> str:
@@ -140,7 +141,7 @@ def is_same_run(run: RunRecord, other: RunRecord) -> bool:
 
 
 def _verdict(
-    policy: Policy, run: RunRecord, baseline: FoundRun | None, first: list[RuleRow], claims: Sequence[Claim], notes: Sequence[GradedNote]
+    policy: Policy, run: RunRecord, baseline: FoundRun | None, first: list[RuleRow], claims: Sequence[Claim], notes: Sequence[Note]
 ) -> Verdict:  # fmt: skip
     decided, tests = decide(claims, policy)
     rows = (*first, *decided)

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, as_json
-from benchwright.results._figures import GradedNote
+from benchwright.core import JsonObject, Note, as_json
 from benchwright.results._notebooks import ShownInNotebooks
 
 
@@ -78,7 +77,7 @@ class Verdict(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     rows: tuple[RuleRow, ...]
     sentence: str = ""
     """The result of a benchmark run in one sentence."""
-    notes: tuple[GradedNote, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Notes for the reader, the gravest first."""
     ended_at: str | None = None
     """When the run ended (UTC, RFC 3339): a folder may contain an older run than its reader thinks. None: it has not."""

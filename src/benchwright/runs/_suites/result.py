@@ -7,9 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, NoteGrade, NotFoundError, as_json, suggest, worst_exit_code
+from benchwright.core import JsonObject, Note, NoteGrade, NotFoundError, as_json, suggest, worst_exit_code
 from benchwright.results import (
-    GradedNote,
     Pair,
     RunResult,
     SideBySide,
@@ -113,7 +112,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it: `{suite, notes, work_folder, results, verdicts, comparison, exit_code}`."""
-        told = [GradedNote(NoteGrade.INFORMATION, note) for note in self.notes]
+        told = [Note("", note, NoteGrade.INFORMATION) for note in self.notes]
         return {
             "suite": self.name,
             "notes": as_json([*told, *self.comparison.notes]),

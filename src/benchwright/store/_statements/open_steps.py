@@ -286,13 +286,13 @@ class Group:
 
 def held_row(event: HeldEvent) -> EventRow:
     lease, what, ended = event
-    if isinstance(what, EventRow):
+    if isinstance(what, tuple):
         return what
     if not ended:
         message = started_message(what.key, what.generation, what.attempt)
-        return EventRow(lease.run_id, what.id, "step.started", message, None, what.started_at)
+        return lease.run_id, what.id, "step.started", message, None, what.started_at
     message = ended_message(what.key, what.attempt, what.error)
-    return EventRow(lease.run_id, what.id, f"step.{what.status}", message, None, what.finished_at)
+    return lease.run_id, what.id, f"step.{what.status}", message, None, what.finished_at
 
 
 def write_lone(connection: Connection, step: OpenStep) -> bool:

@@ -23,7 +23,6 @@ from benchwright.store._records import SampleSteps
 from benchwright.store._sample_filters import (
     ANY_LABEL,
     Facet,
-    FoundText,
     SampleFilter,
     SampleOrder,
     bucket_of,
@@ -272,9 +271,9 @@ class Samples(Steps, Labels):
 
     def find_text(
         self, run_id: int, text: str, *, after: str = "", limit: int = 100, most: int = 5_000
-    ) -> tuple[list[FoundText], int, str | None]:
+    ) -> tuple[list[tuple[str, str, str]], int, str | None]:
         """Steps of samples with a text, after a key. No index has texts, so it looks at a limited number, and at some megabytes."""
-        found: list[FoundText] = []
+        found: list[tuple[str, str, str]] = []
         looked, size = 0, 0
         while True:
             rows = self._connection.execute(
