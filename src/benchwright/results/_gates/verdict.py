@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from benchwright.core import JsonObject, Note, as_json
+from benchwright.results._figures import notes_json
 from benchwright.results._notebooks import ShownInNotebooks
 
 
@@ -92,7 +93,7 @@ class Verdict(ShownInNotebooks, Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """All fields, and `exit_code`."""
-        found: JsonObject = {**as_json(self), "exit_code": self.exit_code}
+        found: JsonObject = {**as_json(self), "notes": notes_json(self.notes), "exit_code": self.exit_code}
         return found
 
 
