@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def parts(media: RowMedia, row: dict[str, Any]) -> list[Any]:
-    return [one.part for one in media(row)]
+    return [one[0] for one in media(row)]
 
 
 def b64(content: bytes) -> str:
@@ -61,8 +61,8 @@ def test_audio_may_go_as_openai_wants_it(folder: Path) -> None:
     for form in ("base64", "path"):
         media = RowMedia(folder, form=form, audio_style="input_audio")  # type: ignore[arg-type]
         (one,) = media({"type": "audio", "path": "d.wav"})
-        assert one.part == {"type": "input_audio", "input_audio": {"data": b64(wav()), "format": "wav"}}
-        assert one.record == {
+        assert one[0] == {"type": "input_audio", "input_audio": {"data": b64(wav()), "format": "wav"}}
+        assert one[1] == {
             "type": "input_audio",
             "input_audio": {"data": kept(wav(), "audio/wav"), "format": "wav"},
         }
@@ -72,8 +72,8 @@ def test_paths_go_as_absolute_file_addresses_and_are_kept_with_the_hash(folder: 
     (folder / "with space.png").write_bytes(PNG)
     (one,) = RowMedia(folder, form="path")({"type": "image", "path": "with space.png"})
     url = f"file://{folder}/with%20space.png"
-    assert one.part == {"type": "image_url", "image_url": {"url": url}}
-    assert one.record == {"type": "image_url", "image_url": {"url": f"{url} {kept(PNG, 'image/png')}"}}
+    assert one[0] == {"type": "image_url", "image_url": {"url": url}}
+    assert one[1] == {"type": "image_url", "image_url": {"url": f"{url} {kept(PNG, 'image/png')}"}}
 
 
 @pytest.mark.parametrize("form", ["base64", "path", "url"])
@@ -82,8 +82,8 @@ def test_addresses_are_passed_on_in_every_form(folder: Path, form: Any) -> None:
     row = {"type": "video", "path": "https://host/film.mp4"}
     media.check(row)
     (one,) = media(row)
-    assert one.part == {"type": "video_url", "video_url": {"url": "https://host/film.mp4"}}
-    assert one.record is one.part
+    assert one[0] == {"type": "video_url", "video_url": {"url": "https://host/film.mp4"}}
+    assert one[1] is one[0]
 
 
 @pytest.mark.parametrize("form", ["base64", "path", "url"])
@@ -92,8 +92,8 @@ def test_data_addresses_are_passed_on_and_kept_as_hashes(folder: Path, form: Any
     row = {"type": "image", "path": f"data:image/png;base64,{b64(PNG)}"}
     media.check(row)
     (one,) = media(row)
-    assert one.part == {"type": "image_url", "image_url": {"url": row["path"]}}
-    assert one.record == {"type": "image_url", "image_url": {"url": kept(PNG, "image/png")}}
+    assert one[0] == {"type": "image_url", "image_url": {"url": row["path"]}}
+    assert one[1] == {"type": "image_url", "image_url": {"url": kept(PNG, "image/png")}}
 
 
 def refused(media: RowMedia, row: dict[str, Any]) -> str:

@@ -145,9 +145,9 @@ def test_time_up_sends_no_further_turn() -> None:
 )  # fmt: skip
 def test_think_times_have_their_mean_and_depend_on_the_key_alone(text: str, mean: float) -> None:
     law = parse_think_time(text)
-    drawn = [law.draw(f"0/{number}/1") for number in range(2000)]
+    drawn = [law(f"0/{number}/1") for number in range(2000)]
     assert sum(drawn) / len(drawn) == pytest.approx(mean, rel=0.08)
-    assert drawn[:9] == [parse_think_time(text).draw(f"0/{number}/1") for number in range(9)]
+    assert drawn[:9] == [parse_think_time(text)(f"0/{number}/1") for number in range(9)]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
-from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._missing_fields import target_error, target_problem
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts, next_user_turn
 from benchwright.benchmarks._requests import Generation
@@ -21,7 +20,6 @@ from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._strategies.base import Strategy
-from benchwright.benchmarks._strategies.rank import reread_targets
 from benchwright.benchmarks._template import PlainText
 from benchwright.benchmarks._warnings import (
     cut_conversations,
@@ -221,8 +219,11 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             yield DatasetError(problem)
         if self.settings.fewshot_strict and (problem := strict_problem(self.fewshot, self.scan)):
             yield BenchmarkError(problem)
-        if problem := media_problem(self.spec, self.settings.model_type):
-            yield UsageError(problem)
+        if self.spec.media is not None:
+            from benchwright.benchmarks._media import media_problem  # for rows with media only
+
+            if problem := media_problem(self.spec, self.settings.model_type):
+                yield UsageError(problem)
 
     def refuse_problems(self) -> None:
         """Raise an error if a run cannot start: because of bad rows that may not be skipped, no rows, or other
@@ -248,11 +249,16 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             repeated_ids(scan),
             cut_conversations(spec, scan),
             unfilled_columns(spec, scan),
-            reread_targets(spec, scan),
+            None if scan.reread_first is None else _reread(spec, scan),
             fewshot_problem(self.fewshot, scan),
         )
         left_out = (condition.note() for condition in spec.filters)
-        return [*notes, *filter(None, (*left_out, *found)), *media_notes(spec)]
+        notes += filter(None, (*left_out, *found))
+        if spec.media is not None:
+            from benchwright.benchmarks._media import media_notes  # for rows with media only
+
+            notes += media_notes(spec)
+        return notes
 
     def _repeated_questions(self) -> str | None:
         """A note that rows of a file of questions ask the same. Copies are counted anyway where the prompt is all that is
@@ -363,6 +369,12 @@ def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str
 
 def _no_scores(sample: ScorerInput) -> Scores:
     return {}
+
+
+def _reread(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    from benchwright.benchmarks._strategies.rank import reread_targets  # for ranked choices only
+
+    return reread_targets(spec, scan)
 
 
 def _ignore(bad: BadRow) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._examples import example_template
-from benchwright.benchmarks._gold import GoldCheck
 from benchwright.benchmarks._missing_fields import target_error, target_problem
 from benchwright.benchmarks._prompts import prompt_template
 from benchwright.benchmarks._scan import RowScan
@@ -20,6 +19,8 @@ from benchwright.core import late_pattern
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
+
+    from benchwright.benchmarks._gold import GoldCheck
 
 _LOOKS_ALIKE = 0.7
 """How similar a mistyped name is to the right one: `anwser` 0.83, `answer_key` 0.75, `answer_notes` 0.67."""

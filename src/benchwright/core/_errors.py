@@ -100,7 +100,7 @@ class BadRow(Struct, frozen=True):
     """A row that cannot be used."""
 
     source: str
-    """File or dataset name, as the user knows it."""
+    """File or dataset name, as the user knows it; empty while a reader, which does not know that name, passes it on."""
     line: int
     """1-based line where the row starts (row number for formats without lines)."""
     reason: str
@@ -118,6 +118,10 @@ class BadRow(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}: {self.reason}"
+
+    def of(self, source: str) -> BadRow:
+        """The same in a source, by the name that the user knows."""
+        return structs.replace(self, source=f"{source}{self.source}")
 
     @staticmethod
     def lines(bad_rows: Sequence[BadRow]) -> list[str]:

@@ -100,8 +100,8 @@ class FileSource(Struct, frozen=True):
             for chunk in chunks:
                 for row in chunk.rows:
                     digest.update(canonical_json(row) + b"\n")
-                for bad in chunk.troubles:
-                    digest.update(f"{bad.after} {bad.reason}\n".encode())
+                for after, bad in chunk.troubles:
+                    digest.update(f"{after} {bad.reason}\n".encode())
                 yield chunk
         self.hashed.clear()
         self.hashed[state] = f"sha256:{digest.hexdigest()}"

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row
-from benchwright.datasets._values import BadRowAt, Chunk, Chunks, Filter, FilterColumns, Source
+from benchwright.datasets._values import Chunk, Chunks, Filter, FilterColumns, Source
 
 OnBad = Callable[[BadRow], None]
 
@@ -144,20 +144,20 @@ class DatasetReader:
                 columns.see(chunk.rows)
                 fatal = chunk.troubles[0] if chunk.troubles and on_bad is None else None
                 if fatal is not None:
-                    chunk = _before(chunk, fatal.after)
+                    chunk = _before(chunk, fatal[0])
                 positions = self._passing(chunk.rows)
                 full = left is not None and len(positions) >= left
                 if full:
                     positions = positions[:left]
                     chunk = _before(chunk, positions[-1] + 1)
                 if on_bad is not None:
-                    for trouble in chunk.troubles:
-                        on_bad(self._bad_row(trouble))
+                    for _, bad in chunk.troubles:
+                        on_bad(bad.of(self.name))
                 yield self._mapped(chunk, positions)
                 if full:
                     break
                 if fatal is not None:
-                    bad = self._bad_row(fatal)
+                    bad = fatal[1].of(self.name)
                     raise DatasetError(str(bad), [bad])
                 if left is not None:
                     left -= len(positions)
@@ -181,9 +181,6 @@ class DatasetReader:
             rows = [self._shape(row) for row in rows]
         return Chunk(rows, lines)
 
-    def _bad_row(self, trouble: BadRowAt) -> BadRow:
-        return BadRow(self.name, trouble.line, trouble.reason, trouble.field)
-
 
 def rename_fields(row: Row, mapping: Mapping[str, str]) -> Row:
     """Rename the fields of a row, from source name to target name. If two fields get the same name, the later one in the
@@ -199,7 +196,7 @@ def rename_fields(row: Row, mapping: Mapping[str, str]) -> Row:
 
 def _before(chunk: Chunk, count: int) -> Chunk:
     """The first `count` good rows and the bad rows between them."""
-    troubles = [trouble for trouble in chunk.troubles if trouble.after < count]
+    troubles = [(after, bad) for after, bad in chunk.troubles if after < count]
     return Chunk(chunk.rows[:count], chunk.lines[:count], troubles)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from itertools import islice
 from math import isfinite
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct, field as struct_field
 
-from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, suggest
+from benchwright.core import BadRow, BenchwrightError, DatasetError, Row, canonical_json, suggest
 
 _LISTED = 20
 
@@ -72,19 +72,6 @@ class FilterColumns:
         )
 
 
-class BadRowAt(NamedTuple):
-    """A bad row. It does not name the file: readers do not know what the user calls it."""
-
-    after: int
-    """How many good rows of the chunk come before it."""
-    line: int
-    """1-based line where the row starts."""
-    reason: str
-    """What was found, what was expected, and the cure."""
-    field: str | None = None
-    """The field at fault, if it is one field."""
-
-
 class Chunk(Struct):
     """Consecutive rows, and the bad rows between them."""
 
@@ -92,8 +79,8 @@ class Chunk(Struct):
     """Good rows: of a file as the data has them, of a dataset with their fields mapped."""
     lines: list[int] = struct_field(default_factory=list)
     """The 1-based line where each good row starts (its number if the format has no lines)."""
-    troubles: list[BadRowAt] = struct_field(default_factory=list)
-    """Bad rows in the order of the data. Their position among the good rows is known, so that a bad row after the limit is
+    troubles: list[tuple[int, BadRow]] = struct_field(default_factory=list)
+    """Bad rows in the order of the data, each with the number of good rows before it. Their position among the good rows is known, so that a bad row after the limit is
     never reported, no matter how the data was cut into chunks."""
 
     def add(self, row: Row, line: int) -> None:
@@ -103,7 +90,7 @@ class Chunk(Struct):
 
     def add_bad(self, line: int, reason: str, field: str | None = None) -> None:
         """Add a bad row."""
-        self.troubles.append(BadRowAt(len(self.rows), line, reason, field))
+        self.troubles.append((len(self.rows), BadRow("", line, reason, field)))
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.troubles)

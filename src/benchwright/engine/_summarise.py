@@ -30,11 +30,12 @@ from benchwright.core import (
 from benchwright.engine._judge_figures import judge_figures
 from benchwright.engine._manifest import change_notes
 from benchwright.scorers import JudgeConfig, verdicts_in
-from benchwright.stats import Aggregator, PanelAgreement, RepeatTally
+from benchwright.stats import Aggregator
 from benchwright.store import Store
 
 if TYPE_CHECKING:
     from benchwright.engine._corrections import LabelCounts
+    from benchwright.stats import PanelAgreement, RepeatTally
 
 _BLOCK_ROWS = 500
 """Records per block."""
@@ -110,7 +111,10 @@ def summarise(
         unscored=spec.unscored,
         reasons=dict(sums.reasons.most_common()),
         cut=sums.cut,
-        derived={**({} if derived is None else derived.figures()), **sums.panel.figures()},
+        derived={
+            **({} if derived is None else derived.figures()),
+            **({} if sums.panel is None else sums.panel.figures()),
+        },
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
         judges=judges,
         cached_tokens=sums.cached_tokens,
@@ -118,15 +122,26 @@ def summarise(
     )
 
 
+def _repeat_tally() -> RepeatTally:
+    from benchwright.stats import RepeatTally  # for several replies to a row only
+
+    return RepeatTally()
+
+
+def _panel() -> PanelAgreement:
+    from benchwright.stats import PanelAgreement  # for several judges only
+
+    return PanelAgreement()
+
+
 class _RunSums:
     """Sums over all records of a run."""
 
     def __init__(self, spec: BenchmarkSpec, repeats: int) -> None:
         self.aggregator = Aggregator(spec.constants)
-        self.tally = RepeatTally() if repeats > 1 else None
+        self.tally = _repeat_tally() if repeats > 1 else None
         self.derived = None if spec.derive is None else spec.derive()
-        self.panel = PanelAgreement()
-        self._panelled = sum(map(JudgeConfig.is_key, spec.config)) > 1
+        self.panel = _panel() if sum(map(JudgeConfig.is_key, spec.config)) > 1 else None
         self._grouped = bool(spec.partial_metrics)
         self.failed_in: Counter[str | None] = Counter()
         """Samples without scores, by group; None: of which the group is not recorded."""
@@ -161,7 +176,7 @@ class _RunSums:
             if self.derived is not None:
                 for group in lost:
                     self.derived.add_failure(group)
-        if self._panelled:
+        if self.panel is not None:
             for given in scores:
                 if given is not None and len(verdicts := verdicts_in(given)) > 1:
                     self.panel.add(verdicts)

@@ -74,10 +74,14 @@ def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: 
 
 
 def _of_type(options: QuestionOptions, data_type: DataType, columns: Columns) -> QuestionScoring:
-    from benchwright.scorers import mcq_ranked, mcq_sets, set_remarks
-
     if data_type == "qa":
         return _qa(options)
+    from benchwright.scorers import (  # a dozen modules that free answers do not need
+        mcq_ranked,
+        mcq_sets,
+        set_remarks,
+    )
+
     if options.infer_method != "gen":
         return QuestionScoring(
             scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_chance(columns)

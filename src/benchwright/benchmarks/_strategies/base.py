@@ -115,9 +115,9 @@ class Strategy(ABC):
         self._echo_tokens = echo_tokens
 
     @classmethod
-    @abstractmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Whether this strategy handles the rows of the benchmark. UsageError for a combination that cannot work."""
+    def check(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> None:
+        """Raise UsageError if a model of this type cannot answer the rows of a benchmark that this strategy claims."""
+        return None
 
     @abstractmethod
     def plan(self, row: Row) -> RowPlan:

@@ -50,17 +50,13 @@ class CallTools(Strategy):
     threads = 32
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Any benchmark that offers functions."""
-        if not spec.calls_tools:
-            return False
+    def check(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> None:
         kind = model_type or spec.endpoint_type
         if kind == "completions_logprob" or (kind == "completions" and spec.native_calling):
             raise UsageError(
                 f"{spec.name} sends functions as tools, which only chat routes take. Use --model-type chat, or describe "
                 "the functions in the prompt: --no-native-calling"
             )
-        return True
 
     def plan(self, row: Row) -> RowPlan:
         """One request for each turn; the calls within a turn are not known yet."""

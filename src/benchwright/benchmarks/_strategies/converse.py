@@ -31,15 +31,11 @@ class Converse(Strategy):
     threads = 32
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Any benchmark that has turns."""
-        if not spec.converses:
-            return False
+    def check(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> None:
         if model_type not in (None, "chat"):
             raise UsageError(
                 f"benchmark {spec.name!r} is a conversation and needs --model-type chat, not {model_type}"
             )
-        return True
 
     def plan(self, row: Row) -> RowPlan:
         """One request for each user turn that is known."""

@@ -45,13 +45,11 @@ class Generate(Strategy):
         self._plain = all(need is None for need in needs)  # decided once for all rows
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Any benchmark that no other strategy claims."""
+    def check(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> None:
         if spec.history is not None and model_type == "completions":
             raise UsageError(
                 f"{spec.name} has chat messages and needs --model-type chat; a completions route takes one text"
             )
-        return True
 
     def plan(self, row: Row) -> RowPlan:
         """One request."""

@@ -34,12 +34,9 @@ class Rank(Strategy):
     name = "choices"
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """If the model type or the benchmark requests ranking."""
-        if "completions_logprob" not in (model_type, spec.endpoint_type):
-            return False
+    def check(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> None:
         if spec.candidates is not None:
-            return True
+            return
         if spec.traits.ranks_with is not None:
             raise UsageError(
                 f"completions_logprob ranks choices, and {spec.name} asks for a reply (its method is gen); use "
@@ -50,7 +47,6 @@ class Rank(Strategy):
                 f"completions_logprob ranks choices, and {spec.where} ({spec.name!r}) has none; add choices= or "
                 f"choices_field= to @benchmark, or use --model-type chat"
             )
-        return True
 
     def plan(self, row: Row) -> RowPlan:
         """One request for each candidate."""

@@ -12,19 +12,13 @@ from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Str
 from benchwright.core import MissingFieldError
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks._spec import BenchmarkSpec
-    from benchwright.core import ModelRequest, ModelType, Row
+    from benchwright.core import ModelRequest, Row
 
 
 class ScoreOnly(Strategy):
     """Scores ready-made responses unchanged."""
 
     name = "score_only"
-
-    @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Any benchmark that names a column with responses."""
-        return spec.response_field is not None
 
     def plan(self, row: Row) -> RowPlan:
         """No request."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
-from benchwright.core import DatasetError, JsonObject, Row, content_hash, data_format
+from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash, data_format
 from benchwright.datasets._formats import reader_of
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile, download_all, file_end, holds
@@ -27,7 +28,7 @@ from benchwright.datasets._readers.json_array import list_keys, read_json_field
 from benchwright.datasets._readers.json_lines import parse_exact
 from benchwright.datasets._readers.parquet import record_batches, rows_per_chunk
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import BadRowAt, Chunks
+from benchwright.datasets._values import Chunks
 
 GROUP_ROWS = 4096
 """Most rows per row group, which must be unpacked to read one row."""
@@ -125,16 +126,16 @@ def convert(
 ) -> Entry:
     """Write all rows of some files to a new Parquet file. Raises DatasetError if one cannot be read to its end."""
     out = RowWriter(target)
-    troubles: list[BadRowAt] = []
+    troubles: list[tuple[int, BadRow]] = []
     try:
         for path, published in files:
             with closing(rows_of(path, published, field, delimiter)) as chunks:
                 for chunk in chunks:
-                    for bad in chunk.troubles:
-                        reason = f"in {published}: {bad.reason}"
-                        troubles.append(BadRowAt(out.added + bad.after, bad.line, reason, bad.field))
+                    for after, bad in chunk.troubles:
+                        told = replace(bad, reason=f"in {published}: {bad.reason}")
+                        troubles.append((out.added + after, told))
                     if len(troubles) > MOST_BAD_ROWS:
-                        first = troubles[0]
+                        _, first = troubles[0]
                         raise DatasetError(
                             f"{published}: more than {MOST_BAD_ROWS} bad rows. The first, line {first.line}: {first.reason}"
                         )

@@ -24,13 +24,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DatasetError, JsonObject, JsonValue, content_hash
-from benchwright.datasets._values import BadRowAt
+from benchwright.core import BadRow, DatasetError, JsonObject, JsonValue, content_hash
 
 
 def sha256_of(path: Path) -> str:
@@ -137,8 +136,8 @@ class Entry(Struct, frozen=True):
     """Good rows in it."""
     style: Style
     """How they are stored."""
-    troubles: tuple[BadRowAt, ...] = ()
-    """Bad rows that were left out of it; `after` counts the good rows before them."""
+    troubles: tuple[tuple[int, BadRow], ...] = ()
+    """Bad rows that were left out of it, each with the number of good rows before it."""
 
 
 class Part(Struct, frozen=True):
@@ -255,7 +254,7 @@ class RowCache:
                 "style": filled.style,
                 "sha256": sha256_of(aside / ROWS),
                 "bytes": (aside / ROWS).stat().st_size,
-                "troubles": [list(trouble) for trouble in filled.troubles],
+                "troubles": [[after, bad.line, bad.reason, bad.field] for after, bad in filled.troubles],
                 "written": datetime.now(UTC).isoformat(timespec="seconds"),
             }
             write_whole(aside / META, json.dumps(meta, ensure_ascii=False, indent=1).encode())
@@ -325,8 +324,8 @@ def _entry(place: Path) -> Entry:
     return Entry(place / ROWS, meta["rows"], meta["style"], _troubles(meta["troubles"]))
 
 
-def _troubles(found: Sequence[Sequence[object]]) -> tuple[BadRowAt, ...]:
-    return tuple(BadRowAt(*values) for values in found)  # type: ignore[arg-type]  # as they were written
+def _troubles(found: Sequence[Sequence[Any]]) -> tuple[tuple[int, BadRow], ...]:
+    return tuple((after, BadRow("", *rest)) for after, *rest in found)
 
 
 def _signature(path: Path) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import starmap
 
-from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
+from benchwright.core import DatasetError, JsonObject, Row, content_hash
 from benchwright.datasets._hf.commits import Records
 from benchwright.datasets._hf.parts import read_rows
 from benchwright.datasets._hf.resolve import ResolvedHub
@@ -14,7 +14,7 @@ from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
 from benchwright.datasets._hf.splits import Term
 from benchwright.datasets._readers.parquet import parquet_file, table_rows
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import BadRowAt, Chunk, Chunks
+from benchwright.datasets._values import Chunk, Chunks
 
 
 class HubSource:
@@ -40,8 +40,7 @@ class HubSource:
         with closing(self._range(start)) as chunks:
             for chunk in chunks:
                 if chunk.troubles:
-                    trouble = chunk.troubles[0]
-                    bad = BadRow(self.resolved.written, trouble.line, trouble.reason, trouble.field)
+                    bad = chunk.troubles[0][1].of(self.resolved.written)
                     raise DatasetError(str(bad), [bad])
                 yield chunk.rows
 
@@ -101,15 +100,15 @@ class HubSource:
             before += entry.rows
 
     def _entry(self, entry: Entry, start: int, stop: int) -> Chunks:
-        at, troubles = start, [bad for bad in entry.troubles if start <= bad.after]
+        at, troubles = start, [(after, bad) for after, bad in entry.troubles if start <= after]
         for rows in self._stored_rows(entry, start, stop):
             end = at + len(rows)
-            inside = [bad for bad in troubles if bad.after < end]
+            inside = [(after - at, bad) for after, bad in troubles if after < end]
             troubles = troubles[len(inside) :]
-            yield Chunk(rows, [], [bad._replace(after=bad.after - at) for bad in inside])
+            yield Chunk(rows, [], inside)
             at = end
         if stop == entry.rows and troubles:
-            yield Chunk([], [], [BadRowAt(0, *bad[1:]) for bad in troubles])
+            yield Chunk([], [], [(0, bad) for _, bad in troubles])
 
     def _stored_rows(self, entry: Entry, start: int, stop: int) -> Iterator[list[Row]]:
         import pyarrow as pa
