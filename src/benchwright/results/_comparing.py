@@ -99,7 +99,7 @@ def compared_samples(
     options: ComparisonOptions,
     *,
     sides: tuple[Side, Side],
-    notes: Iterable[GradedNote],
+    notes: Iterable[Note],
     inputs: JsonObject,
     outputs: JsonObject | None = None,
     metrics: Sequence[MetricComparison] = (),

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from benchwright.core import (
-    Note,
     SAMPLE_STEP,
     SECONDS_OF,
     JsonObject,
     JsonValue,
+    Note,
     RunSummary,
     SampleRecord,
     is_share,
