@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.request import Request, urlopen
 
+from benchwright.stats import t_quantile
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -191,7 +193,7 @@ def live(serve: Callable[[Path], Any]) -> Iterator[Row]:
 
 
 def slowed(run: Run, server: Server) -> Iterator[Row]:
-    """How much longer a run takes with open pages: alternating, each by its median."""
+    """How much longer a run takes with open pages: alternating, the mean of the pairs with its 95 % interval."""
     took: dict[int, list[tuple[float, float]]] = {0: [], READERS: []}
     for number in range(_ROUNDS):
         for count in (0, READERS) if number % 2 else (READERS, 0):
@@ -202,14 +204,10 @@ def slowed(run: Run, server: Server) -> Iterator[Row]:
             100 * (many[at] / alone[at] - 1) for many, alone in zip(took[READERS], took[0], strict=True)
         ]
         alone = statistics.median(each[at] for each in took[0])
-        spread = f"{min(ratios):.0f} to {max(ratios):.0f}"
-        yield Row(
-            f"run slowed by {READERS} pages, {what}",
-            2,
-            statistics.median(ratios),
-            "%",
-            (f"{alone:.2f} s", spread),
-        )
+        mean, half = statistics.mean(ratios), t_quantile(len(ratios) - 1) * statistics.stdev(ratios)
+        half /= len(ratios) ** 0.5
+        more = (f"{alone:.2f} s", f"{mean - half:.1f} to {mean + half:.1f}")
+        yield Row(f"run slowed by {READERS} pages, {what}", 2, mean, "%", more)
 
 
 def measure(place: Path, samples: int) -> None:
@@ -231,17 +229,31 @@ def measure(place: Path, samples: int) -> None:
         row(each.what, each.limit, each.value, each.unit, *each.more)
 
 
+def measure_slowed() -> None:
+    """Print how much open pages slow a run, without a browser."""
+    from benchmarks.pages import ours, row
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(Path(folder))
+        run.measured()  # makes the workspace
+        with ours(Path(folder)) as server:
+            for each in slowed(run, server):
+                row(each.what, each.limit, each.value, each.unit, *each.more)
+
+
 def main() -> None:
     """Measure in a browser only."""
     from benchmarks.large_store import SAMPLES
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.open_pages", description=__doc__)
-    parser.add_argument(
-        "--store", type=Path, required=True, help="a folder whose store `benchmarks.large_store` made"
-    )
+    parser.add_argument("--store", type=Path, help="a folder whose store `benchmarks.large_store` made")
     parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--slowed", action="store_true", help="only how much pages slow a run")
     given = parser.parse_args()
-    measure(given.store, given.samples)
+    if given.slowed:
+        measure_slowed()
+    else:
+        measure(given.store, given.samples)
 
 
 if __name__ == "__main__":

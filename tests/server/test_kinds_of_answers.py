@@ -131,7 +131,7 @@ def test_values_that_are_hard_to_write(value: Any, text: bytes) -> None:
 def test_every_file_of_the_pages_is_in_the_wheel() -> None:
     from hatchling.builders.wheel import WheelBuilder
 
-    from benchwright.reports import APP
+    from benchwright.reports.pages.report import APP
     from benchwright.server import _page_files
 
     root = Path(__file__).parents[2]

@@ -314,7 +314,7 @@ def test_rest_routes_have_two_places_and_pages_one() -> None:
 
 
 def test_pages_have_nothing_inline() -> None:
-    from benchwright.reports import APP
+    from benchwright.reports.pages.report import APP
     from benchwright.server._page_files import SHELL
 
     for path in APP.iterdir():

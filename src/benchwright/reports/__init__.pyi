@@ -26,7 +26,7 @@ from benchwright.reports.files.verdict_documents import (
     VERDICT_DOCUMENTS as VERDICT_DOCUMENTS,
 )
 from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
-from benchwright.reports.pages.report import APP as APP
+from benchwright.reports.pages.report import page_files as page_files
 from benchwright.reports.terminal.runs import run_list as run_list
 from benchwright.reports.trackers.tracking import (
     Tracker as Tracker,

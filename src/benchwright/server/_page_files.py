@@ -1,17 +1,18 @@
-"""The files of the pages: a shell, its scripts and its styles, served as they are. They have no data."""
+"""The files of the pages: a shell, its scripts and its styles, without comments. They have no data."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
-from benchwright.reports import APP
+from benchwright.reports import page_files
 
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 SHELL = "index.html"
 """The document that loads all others."""
 PAGE_FILES: dict[str, str] = {
-    path.name: _KINDS[path.suffix] for path in sorted(APP.iterdir()) if path.suffix in _KINDS
+    name: _KINDS[suffix] for name in page_files() if (suffix := Path(name).suffix) in _KINDS
 }
 """Each file that the shell may load, with its media type."""
 
@@ -21,6 +22,6 @@ def file_handler(name: str) -> Callable[[Any, Any], Awaitable[bytes]]:
 
     async def read(state: Any, call: Any) -> bytes:
         """Get a file of the pages."""
-        return (APP / name).read_bytes()
+        return page_files()[name]
 
     return read

@@ -24,6 +24,10 @@ APP = Path(__file__).with_name("app")
 """The modules, the style sheet and the shells of all pages."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _IMPORT = late_pattern(r'^import \{ (.+) \} from "\./(\w+)\.js";$', re.MULTILINE)
+_COMMENT = late_pattern(
+    r"^ *//[^\n]*\n|^ */\*\*(?:(?!\*/).)*\*/\n|/\*\*(?:(?!\*/).)*\*/ ?", re.MULTILINE | re.DOTALL
+)
+"""A comment of a module: lines of its own, or a type in the middle of a line. No text of a module has such marks in it."""
 _EXPORT = late_pattern(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
 
@@ -77,11 +81,24 @@ def one_script(kind: str) -> bytes:
     return "".join(['"use strict";\n', *modules, f"from_report.open(from_{kind}.{kind});\n"]).encode()
 
 
+@cache
+def page_files() -> dict[str, bytes]:
+    """All files of the pages as browsers get them, by name."""
+    served = (path for path in sorted(APP.iterdir()) if path.suffix in (".js", ".css", ".svg", ".html"))
+    return {path.name: _bare(path.name) for path in served}
+
+
+def _bare(name: str) -> bytes:
+    """A file; a module without its comments, which are a fifth of it."""
+    content = (APP / name).read_bytes()
+    return _COMMENT.sub("", content.decode()).encode() if name.endswith(".js") else content
+
+
 def _modules(name: str, seen: set[str]) -> Iterator[str]:
     if name in seen:
         return
     seen.add(name)
-    text = (APP / f"{name}.js").read_text(encoding="utf-8")
+    text = _bare(f"{name}.js").decode()
     for needed in _IMPORT.findall(text):
         yield from _modules(needed[1], seen)
     exports = ", ".join(found[1] for found in _EXPORT.findall(text))

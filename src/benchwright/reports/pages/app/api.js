@@ -12,7 +12,7 @@ export class Refused extends Error {
   }
 }
 
-/** @param {string} method @param {string} path @param {object} options of fetch @returns {Promise<any>} */
+/** @param {string} method @param {string} path @param {RequestInit & { whole?: boolean }} options of fetch @returns {Promise<any>} */
 async function send(method, path, options) {
   let response;
   try {
@@ -86,6 +86,7 @@ function askOtherTabs() {
       tabs.removeEventListener("message", hear);
       done(undefined);
     }
+    /** @param {MessageEvent} event */
     function hear({ data }) {
       if (typeof data?.token !== "string") return;
       keep(data);

@@ -81,7 +81,7 @@ function askForCode(why) {
 function follow(page, place) {
   if (!page.ofRun) return;
   const id = Number(place.ids[0]);
-  let band = null, wasLive = place.live;
+  let band = /** @type {Element | null} */ (null), wasLive = place.live;
   watch(place.signal, ({ runs: changed, removed, first }) => {
     const run = changed.find((each) => each.id === id);
     const ended = wasLive && (run === undefined ? first : !isLive(run));

@@ -20,8 +20,8 @@ const chance = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : 
 
 /** @param {Json} page @returns {Found[]} */
 function comparisons(page) {
-  if (page.comparisons === undefined) return [{ comparison: page, path: (...parts) => at(...parts) }];
-  return page.comparisons.map((/** @type {Json} */ comparison, /** @type {number} */ place) => ({ comparison, path: (.../** @type {any[]} */ parts) => at("comparisons", place, ...parts) }));
+  if (page.comparisons === undefined) return [{ comparison: page, path: at }];
+  return page.comparisons.map((/** @type {Json} */ comparison, /** @type {number} */ place) => ({ comparison, path: (/** @type {(string | number)[]} */ ...parts) => at("comparisons", place, ...parts) }));
 }
 
 /** A run by its title, with a link to its page if the server has it. @param {Json} side @param {boolean} linked */
@@ -160,7 +160,7 @@ function flips({ comparison, path }, linked) {
   const changes = comparison.output_differences ?? [];
   if (!changes.length || changes[0].why === undefined) return [];
   const less = comparison.metrics[0]?.lower_is_better ?? false;
-  const all = changes.map((/** @type {Json} */ change, /** @type {number} */ place) => ({ change, place, turned: direction(change, less) }));
+  const all = /** @type {{ change: Json, place: number, turned: string }[]} */ (changes.map((/** @type {Json} */ change, /** @type {number} */ place) => ({ change, place, turned: direction(change, less) })));
   const list = h("div", {}), chosen = { turned: "", why: "" };
   const draw = () => {
     const shown = all.filter((each) => (!chosen.turned || each.turned === chosen.turned) && (!chosen.why || each.change.why === chosen.why));
@@ -245,7 +245,7 @@ function overlays({ curves, run_a: a, run_b: b }) {
     });
   });
   for (const [key, title] of [["ttft_ms", "Time to first token"], ["e2e_ms", "End-to-end latency"]]) {
-    const levels = sides.map(([side]) => curves.sweep[side].filter((/** @type {Json} */ each) => each[key]?.p50 && each.request_throughput_per_s !== null));
+    const levels = /** @type {Json[][]} */ (sides.map(([side]) => curves.sweep[side].filter((/** @type {Json} */ each) => each[key]?.p50 && each.request_throughput_per_s !== null)));
     if (levels.some((each) => each.length < 2)) continue;
     const drawn = sides.flatMap(([, name, colour], place) => ["p50", "p99"].filter((percent) => levels.flat().every((each) => each[key][percent] !== null)).map((percent) => ({
       name: `${name}, ${percent}`, colour, dashed: percent === "p99", kind: /** @type {const} */ ("dots"), labels: percent === "p99" ? [] : levels[place].map(({ level }) => (level === null ? "" : general(level, 6))),
@@ -253,7 +253,7 @@ function overlays({ curves, run_a: a, run_b: b }) {
     found.push(chart({
       title: `${title} against throughput`, series: drawn, x: axisFor(levels.flat().map((each) => each.request_throughput_per_s), "requests per second"),
       y: axisFor(drawn.flatMap(({ points }) => points.map(([, y]) => y)), "milliseconds"), note: "In milliseconds. Numbers at the dots: the load, as set.",
-      tips: sides.flatMap(([, name], place) => levels[place].map((each) => [each.request_throughput_per_s, `${name}, ${each.label}\n${decimal(each.request_throughput_per_s, 1)} requests per second\nmedian ${general(each[key].p50, 3)} ms`])),
+      tips: sides.flatMap(([, name], place) => levels[place].map((each) => /** @type {[number, string]} */ ([each.request_throughput_per_s, `${name}, ${each.label}\n${decimal(each.request_throughput_per_s, 1)} requests per second\nmedian ${general(each[key].p50, 3)} ms`]))),
     }));
   }
   return found.length ? [h("div", { class: "charts" }, ...found)] : [];

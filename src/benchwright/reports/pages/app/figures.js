@@ -62,7 +62,7 @@ export function short(value, { name, unit }) {
 /** A limit of `--slo`, in its most readable unit. @param {number} ms */
 export const limit = (ms) => (ms >= 1000 ? `${grouped(general(ms / 1000, 6))} s` : `${general(ms, 6)} ms`);
 
-/** The fewest values for a percentile; with fewer, it tells no more than the two largest. */
+/** The fewest values for a percentile; with fewer, it tells no more than the two largest. @type {Record<string, number>} */
 const LEAST = { p99: 100, "p99.9": 1000 };
 
 /** A figure of a distribution, if there are enough values to show it. @param {Record<string, any>} values @param {string} key @returns {number | null} */

@@ -190,7 +190,7 @@ export async function labels(place) {
     const given = new URLSearchParams([...new FormData(/** @type {HTMLFormElement} */ (event.target))].map(([key, each]) => [key, String(each)]).filter(([, each]) => each !== ""));
     location.hash = `#/labels${given.size ? `?${given}` : ""}`;
   } }, h("div", { class: "fields" }, field("kind", "label", kinds), field("who", "who", input("who")), field("run", "rows of run", input("run", "number")), field("q", "text", input("q", "search")), h("button", { id: "apply", type: "submit" }, "Show")));
-  const runs = value("run") ? [Number(value("run"))] : [...new Set(first.labels.filter(({ kind }) => SCORED.includes(kind)).map(({ run_id }) => run_id))].slice(0, MOST_EFFECTS);
+  const runs = value("run") ? [Number(value("run"))] : [...new Set(/** @type {Label[]} */ (first.labels).filter(({ kind }) => SCORED.includes(kind)).map(({ run_id }) => run_id))].slice(0, MOST_EFFECTS);
   const changed = readOnly() || !runs.length || !first.labels.length ? [] : [effects(runs, signal)];
   return [h("h1", { tabindex: "-1" }, "Labels"), filter, ...changed, said, grid, h("div", { class: "foot" }, trouble, further),
     h("p", { class: "dim" }, "Labels belong to rows: each shows in every run on its row. In a sheet: "), h("pre", scrolls("Command"), "benchwright labels RUN --export labels.xlsx")];

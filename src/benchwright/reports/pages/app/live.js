@@ -4,7 +4,7 @@ import { stream } from "./api.js";
 import { figure, h, say, svg } from "./dom.js";
 import { count, decimal, duration, fixed } from "./figures.js";
 
-/** @typedef {{ runs: any[], removed: number[], last: number, first: boolean }} News runs that changed, numbers of deleted ones, and the
+/** @typedef {import("./rest.js").LiveRuns & { first: boolean }} News runs that changed, numbers of deleted ones, and the
  *  newest number; the first news of a connection has all runs that are live */
 
 const channel = new BroadcastChannel("benchwright.live");
@@ -60,6 +60,7 @@ async function lead() {
 /** All that is live now, for a reader that comes later. @returns {News} */
 const sofar = () => ({ runs: [...live.values()], removed: [], last, first: true });
 
+/** @param {{ words?: string, news?: News }} message */
 function share(message) {
   channel.postMessage(message);
   hand(message);
@@ -84,7 +85,7 @@ export function watch(signal, reader) {
   else lead();
 }
 
-/** Whether a run is queued or running. */
+/** Whether a run is queued or running. @param {{ status: string }} run */
 export const isLive = (run) => run.status === "running" || run.status === "queued";
 
 /** How far a live run is: a bar, and words; null if it does not tell. @param {any} run */

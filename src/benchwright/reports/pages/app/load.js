@@ -6,11 +6,25 @@ import { distributions, overTime, requests, sweep } from "./load_charts.js";
 import { origins, settingsTable } from "./settings.js";
 
 /** @typedef {Record<string, any>} Stage as in `summary.stages` */
+/** @typedef {{ stages: Stage[], search: Record<string, any> | null, profile: string }} LoadSummary */
+/** @typedef {{ label: string, values: number[] }} Curve */
+/** @typedef {{ start: number, step: number, requests: number[], failures: number[], tokens: number[], ttft: (Pair | null)[], e2e: (Pair | null)[],
+ *  e2e_planned: (Pair | null)[], in_flight: Pair[], stages: [string, number][] }} OverTime */
+/** @typedef {[number, number]} Pair */
+/** @typedef {{ outcome: string, count: number, first: string }} StageError */
+/** @typedef {{ number: number, label: string, planned: number | null, sent: number, first_token: number | null, ended: number, outcome: string, phase: string }} Request */
+/** @typedef {{ percents: number[], distributions: { name: string, title: string, curves: Curve[], planned: Curve[] }[], over_time: OverTime | null,
+ *  timeline: { lines: Request[], near: Request[], total: number } }} Charts */
+/** @typedef {{ about: string, verdicts: [string, string][], best: { place: number, title: string, of: string, marked: boolean } | null, probes: string[] | null,
+ *  cost: { title: string, value: string, unit: string, detail: string, about: string }[], latencies: string[], settings: import("./settings.js").Settings,
+ *  stages: { server: [string, string][], groups: { what: string, columns: [string, string[]][] }[] }[] }} LoadWords */
 /** @typedef {{ key: string, name: string, title: string, unit: string, unit_title: string, definition: string, per_request: boolean }} Metric */
-/** @typedef {{ run: any, summary: any, settings: any, origins: Record<string, string> | null, notes: import("./dom.js").Note[], metrics: Record<string, Metric>, charts: any, words: any }} LoadPage
+/** @typedef {{ run: any, summary: LoadSummary, settings: any, origins: Record<string, string> | null, notes: import("./dom.js").Note[], metrics: Record<string, Metric>, charts: Charts, words: LoadWords }} LoadPage
  *  the JSON of `show --json`, with the definitions of figures, the numbers of charts, and sentences about both */
 
+/** @type {Record<string, string>} */
 const MARKS = { ok: "✓", warn: "!", bad: "✗" };
+/** @type {Record<string, string>} */
 const NAMES = { ok: "good", warn: "caution", bad: "problem" };
 
 /** An interval; empty if there is none. @param {[number, number] | null | undefined} ends @param {(end: number) => string} text */
@@ -37,6 +51,7 @@ function tiles({ summary, metrics, words }) {
   return [...rates, ...times, ...found];
 }
 
+/** @param {string} title @param {Node | string} value @param {string} unit @param {string} detail @param {string} about */
 function tile(title, value, unit, detail, about) {
   return h("div", { class: "tile", title: about }, h("span", { class: "dim" }, title), h("b", {}, value, " ", h("small", {}, unit)), h("span", { class: "dim" }, detail));
 }
@@ -62,8 +77,8 @@ function levels({ summary, metrics, words }, title) {
   /** @param {string} heading @param {string} about @param {(stage: Stage, number: number) => string} text @param {string[] | null} json */
   const add = (heading, about, text, json = null) =>
     columns.push([heading, about, stages.map((stage, number) => ({ text: text(stage, number), json: json === null ? undefined : of(number, ...json) }))]);
-  const whole = (heading, name) => add(heading, metrics[name].definition, (stage) => short(stage[metrics[name].key], metrics[name]), [metrics[name].key]);
-  const spread = (name, ...keys) => {
+  const whole = (/** @type {string} */ heading, /** @type {string} */ name) => add(heading, metrics[name].definition, (stage) => short(stage[metrics[name].key], metrics[name]), [metrics[name].key]);
+  const spread = (/** @type {string} */ name, /** @type {string[]} */ ...keys) => {
     const { key, definition } = metrics[name];
     for (const each of keys) {
       add(`${name} ${each}`, definition, (stage) => short(stage[key] && shown(stage[key], each), metrics[name]), [key, each]);
@@ -72,7 +87,7 @@ function levels({ summary, metrics, words }, title) {
   add("level", "", (stage) => stage.label, ["label"]);
   if (words.probes !== null) {
     const about = "Whether enough requests met all limits, and the server kept up; a probe does not count if the client was the limit";
-    add("probe", about, (_, number) => words.probes[number]);
+    add("probe", about, (_, number) => words.probes?.[number] ?? "–");
   }
   add("sent", "Requests that were sent and count", (stage) => count(stage.requests.sent), ["requests", "sent"]);
   add("failed", "Of these, not completed", (stage) => count(stage.requests.failed), ["requests", "failed"]);
@@ -105,8 +120,8 @@ function details(page, stage, number) {
   const { metrics, summary, words } = page, { label, requests: counts, steady, client_health: health, slo } = stage;
   const not = counts.not_sent ? `, ${count(counts.not_sent)} not sent` : "";
   const title = `${label}: ${count(counts.sent)} sent, ${count(counts.completed)} completed, ${count(counts.failed)} failed${not}`;
-  const called = (what) => `${label}: ${what}`;
-  const reasons = (texts) => texts.map((text) => [{ text, style: "warn", span: 2 }]);
+  const called = (/** @type {string} */ what) => `${label}: ${what}`;
+  const reasons = (/** @type {string[]} */ texts) => texts.map((text) => [{ text, style: "warn", span: 2 }]);
   const pairs = [table(called("whole level"), ["whole level", "value", "95 % interval"], wholeLevel(page, stage, number))];
   const { server, groups } = words.stages[number];
   if (server.length) pairs.push(table(called("the server's own counters"), ["the server's own counters", "value"], server));
@@ -120,7 +135,7 @@ function details(page, stage, number) {
   }
   const groupTables = groups.map(({ what, columns }) =>
     table(called(`by ${what}`), columns.map(([heading]) => heading), columns[0][1].map((_, row) => columns.map(([, cells]) => cells[row]))));
-  const lost = stage.errors.map(({ outcome, count: many, first }) => [{ text: outcome, style: "warn" }, count(many), first]);
+  const lost = stage.errors.map((/** @type {StageError} */ { outcome, count: many, first }) => [{ text: outcome, style: "warn" }, count(many), first]);
   const absent = Object.entries(stage.absent).map(([key, reason]) => `${key} (${reason})`).join("; ");
   return h("details", { open: summary.stages.length === 1 ? "" : null }, h("summary", {}, title),
     perRequest(metrics, stage, number), Object.keys(stage.scores).length ? replies(stage, number) : null, h("div", { class: "pair" }, ...pairs), ...groupTables,
@@ -132,12 +147,12 @@ function details(page, stage, number) {
 function perRequest(metrics, stage, number) {
   const there = Object.values(metrics).filter((metric) => metric.per_request && stage[metric.key] !== null);
   if (!there.length) return null;
-  const ends = (metric) => interval(shown(stage[metric.key], "p99") === null ? null : stage[metric.key].p99_ci95, (end) => short(end, metric));
+  const ends = (/** @type {Metric} */ metric) => interval(shown(stage[metric.key], "p99") === null ? null : stage[metric.key].p99_ci95, (end) => short(end, metric));
   const tails = there.some((metric) => ends(metric));
   const percentiles = Object.keys(stage[there[0].key]).filter((key) => /^p[\d.]+$/.test(key));
   const rows = there.map((metric) => {
     const values = stage[metric.key];
-    const cell = (key, style = "") => ({ text: short(shown(values, key), metric), json: of(number, metric.key, key), style });
+    const cell = (/** @type {string} */ key, style = "") => ({ text: short(shown(values, key), metric), json: of(number, metric.key, key), style });
     return [
       h("span", { title: metric.definition }, metric.name, h("span", { class: "dim" }, ` ${metric.unit_title}`)), cell("mean", "main-value"),
       { text: interval(values.mean_ci95, (end) => short(end, metric)), style: "dim" }, cell("std"), cell("min"), ...percentiles.map((key) => cell(key)), cell("max"),
@@ -172,23 +187,23 @@ function replies(stage, number) {
 /** @param {any} steady @returns {[string, string][]} */
 function window_(steady) {
   if (steady.start_s === null) return [];
-  const sign = (value) => (value < 0 ? "" : "+");
+  const sign = (/** @type {number} */ value) => (value < 0 ? "" : "+");
   return /** @type {[string, string][]} */ ([
     ["from – to", `${fixed(steady.start_s, 2)} – ${fixed(steady.end_s, 2)} s`],
     ["requests per second", fixed(steady.request_throughput_per_s, 2)],
     ["output tokens per second", steady.output_throughput_tokens_per_s === null ? "" : fixed(steady.output_throughput_tokens_per_s, 1)],
     ["in flight, mean", fixed(steady.mean_concurrency, 2)],
-    ["throughput of its thirds", (steady.thirds ?? []).map((share) => percent(share, 0)).join(", ")],
+    ["throughput of its thirds", (steady.thirds ?? []).map((/** @type {number} */ share) => percent(share, 0)).join(", ")],
     ["drift of latency", steady.drift_share === null ? "" : `${sign(steady.drift_share)}${percent(steady.drift_share, 1)}`],
   ]).filter(([, text]) => text);
 }
 
 /** @param {any} health @returns {[string, string][]} */
 function client(health) {
-  const spread = (name, key) => [`${name}: mean, p99, max`, `${["mean", "p99", "max"].map((each) => fixed(health[`${key}_${each}_ms`], 2)).join(", ")} ms`];
+  const spread = (/** @type {string} */ name, /** @type {string} */ key) => [`${name}: mean, p99, max`, `${["mean", "p99", "max"].map((each) => fixed(health[`${key}_${each}_ms`], 2)).join(", ")} ms`];
   return /** @type {[string, string][]} */ ([
     spread("event-loop delay", "event_loop_lag"), spread("sending delay", "send_lateness"),
-    ["CPU of each process", health.cpu_shares.map((share) => percent(share, 0)).join(", ")],
+    ["CPU of each process", health.cpu_shares.map((/** @type {number} */ share) => percent(share, 0)).join(", ")],
     ["garbage collection", `${fixed(health.gc_ms, 1)} ms`],
   ]);
 }
@@ -197,7 +212,7 @@ function client(health) {
 export function load(page) {
   const { settings, summary, words } = page, several = summary.stages.length > 1;
   const title = summary.search === null ? "Levels" : "Probes";
-  const charts = (drawn, style = "charts") => (drawn.length ? h("div", { class: style }, ...drawn) : null);
+  const charts = (/** @type {Node[]} */ drawn, style = "charts") => (drawn.length ? h("div", { class: style }, ...drawn) : null);
   const spread = charts(distributions(page));
   const best = words.best === null || !several ? null : h("p", { class: "dim best-of" }, `${words.best.title}: ${summary.stages[words.best.place].label}, ${words.best.of}`);
   const shownTiles = tiles(page);

@@ -7,6 +7,12 @@ import { count, decimal, general, limit, score, short, shown } from "./figures.j
 /** @typedef {import("./charts.js").Series} Series */
 /** @typedef {import("./charts.js").Axis} Axis */
 /** @typedef {import("./charts.js").Mark} Mark */
+/** @typedef {import("./charts.js").Point} Point */
+/** @typedef {import("./charts.js").Tip} Tip */
+/** @typedef {import("./load.js").Stage} Stage */
+/** @typedef {import("./load.js").OverTime} OverTime */
+/** @typedef {import("./load.js").Pair} Pair */
+/** @typedef {import("./load.js").Request} Request */
 
 const NEAR_ENOUGH = 3;
 const ms = (/** @type {number} */ value) => `${short(value, { name: "ttft", unit: "ms" })} ms`;
@@ -31,9 +37,10 @@ export function distributions(page) {
   const { percents, distributions: found } = page.charts;
   return found.map(({ name, title, curves, planned }) => {
     const limits = limitsOf(page, name, `${name}_planned`), all = [...curves, ...planned], several = curves.length > 1;
-    const low = Math.min(...all.map(({ values }) => values[0])), high = Math.max(...all.map(({ values }) => values.at(-1)));
+    const low = Math.min(...all.map(({ values }) => values[0])), high = Math.max(...all.map(({ values }) => values[values.length - 1]));
     const log = low > 0 && high > 20 * Math.min(...all.map(({ values }) => values[percents.indexOf(50)]));
-    const points = (values) => values.map((value, place) => [value, percents[place]]);
+    const points = (/** @type {number[]} */ values) => values.map((value, place) => /** @type {Point} */ ([value, percents[place]]));
+    /** @type {Series[]} */
     const series = curves.map(({ label, values }, colour) =>
       ({ name: several ? label : planned.length ? "from sending" : "all requests", points: points(values), colour }));
     const labels = curves.map(({ label }) => label);
@@ -41,8 +48,8 @@ export function distributions(page) {
       name: several ? `${label}, from the plan` : "from the plan", points: points(values), dashed: true,
       colour: several && labels.includes(label) ? labels.indexOf(label) : 1,
     })));
-    const tips = percents.map((percent, place) =>
-      [percent, [`${general(percent, 6)} % of values are at most`, ...series.map((each) => `${each.name}: ${ms(each.points[place][0])}`)].join("\n")]);
+    const tips = percents.map((percent, place) => /** @type {Tip} */
+      ([percent, [`${general(percent, 6)} % of values are at most`, ...series.map((each) => `${each.name}: ${ms(each.points[place][0])}`)].join("\n")]));
     return chart({
       title, series, tips, limits, along: "y", y: { low: 0, high: 100, percent: true },
       x: axisFor(withLimits([low, high], limits), `milliseconds${log ? ", logarithmic" : ""}`, { log, zero: low < 0.5 * high }),
@@ -51,15 +58,15 @@ export function distributions(page) {
   });
 }
 
-/** Each value from the start of its span; the last one until the end. */
-const steps = ({ start, step }, values) => [...values.map((value, place) => [start + place * step, value]), [start + values.length * step, values.at(-1)]];
+/** Each value from the start of its span; the last one until the end. @param {OverTime} curves @param {number[]} values @returns {Point[]} */
+const steps = ({ start, step }, values) => [...values, values[values.length - 1]].map((value, place) => [start + place * step, value]);
 
 /** Throughput and latency over the time of the test. @param {LoadPage} page */
 export function overTime(page) {
   const curves = page.charts.over_time;
   if (curves === null) return [];
   const x = { low: curves.start, high: curves.start + curves.step * curves.requests.length, title: "seconds of the test" };
-  const marks = curves.stages.length > 1 ? curves.stages.map(([label, start]) => [Math.max(start, x.low), label.replace(/ in flight$/, "")]) : [];
+  const marks = curves.stages.length > 1 ? curves.stages.map(([label, start]) => /** @type {Mark} */ ([Math.max(start, x.low), label.replace(/ in flight$/, "")])) : [];
   const times = curves.requests.map((_, place) => curves.start + (place + 0.5) * curves.step);
   /** @type {Series[]} */
   const rates = [{ name: "completed", points: steps(curves, curves.requests), colour: 0, kind: "area" }];
@@ -83,8 +90,9 @@ export function overTime(page) {
   return found;
 }
 
+/** @param {string} title @param {(Pair | null)[]} values @param {(Pair | null)[]} planned @param {number[]} times @param {Axis} x @param {Mark[]} marks @param {Mark[]} limits */
 function latency(title, values, planned, times, x, marks, limits) {
-  const known = (pairs, which) => pairs.flatMap((pair, place) => (pair === null ? [] : [[times[place], pair[which]]]));
+  const known = (/** @type {(Pair | null)[]} */ pairs, /** @type {0 | 1} */ which) => pairs.flatMap((pair, place) => (pair === null ? [] : [/** @type {Point} */ ([times[place], pair[which]])]));
   /** @type {Series[]} */
   const series = [
     { name: "median, ms", points: known(values, 0), colour: 0 },
@@ -92,17 +100,18 @@ function latency(title, values, planned, times, x, marks, limits) {
   ];
   if (planned.some(Boolean)) series.push({ name: "99th percentile from the plan, ms", points: known(planned, 1), colour: 1, dashed: true });
   const tips = times.flatMap((time, place) => {
-    const texts = values[place] === null ? [] : [`median ${ms(values[place][0])}`, `99th percentile ${ms(values[place][1])}`];
-    if (planned[place]) texts.push(`from the plan, 99th percentile ${ms(planned[place][1])}`);
-    return texts.length ? [[time, [`about ${decimal(time, 1)} s`, ...texts].join("\n")]] : [];
+    const here = values[place], plan = planned[place], texts = here === null ? [] : [`median ${ms(here[0])}`, `99th percentile ${ms(here[1])}`];
+    if (plan) texts.push(`from the plan, 99th percentile ${ms(plan[1])}`);
+    return texts.length ? [/** @type {Tip} */ ([time, [`about ${decimal(time, 1)} s`, ...texts].join("\n")])] : [];
   });
   const y = axisFor(withLimits(series.flatMap(({ points }) => points.map(([, value]) => value)), limits), "");
   return chart({ title, x, y, series, tips, marks, limits });
 }
 
-/** Requests in flight, with the axis of the timeline. */
+/** Requests in flight, with the axis of the timeline. @param {OverTime} curves @param {Axis} x */
 function flight(curves, x) {
-  const [means, peaks] = [0, 1].map((which) => curves.in_flight.map((pair) => pair[which]));
+  const means = curves.in_flight.map(([mean]) => mean), peaks = curves.in_flight.map(([, peak]) => peak);
+  /** @type {Tip[]} */
   const tips = curves.in_flight.map(([mean, peak], place) => {
     const time = curves.start + (place + 0.5) * curves.step;
     return [time, `${decimal(time, 1)} s\nin flight: ${decimal(mean, 1)} on average, ${count(peak)} at most`];
@@ -116,10 +125,11 @@ function flight(curves, x) {
 /** @type {[string, string][]} */
 const PARTS = [["wait", "waiting in the client"], ["prefill", "until the first token"], ["decode", "until the end"], ["lost", "failed"]];
 
-/** One request as a line: waiting in the client, until the first token, until the end; or lost. */
+/** One request as a line: waiting in the client, until the first token, until the end; or lost. @param {Request} request @returns {import("./charts.js").Line} */
 function line({ number, label, planned, sent, first_token: first, ended, outcome, phase }) {
   const waited = planned === null ? 0 : sent - planned, took = (/** @type {number} */ until) => `${decimal(1000 * (until - sent), 1)} ms`;
-  const parts = waited > 0 ? [["wait", planned, sent]] : [];
+  /** @type {[string, number, number][]} */
+  const parts = waited > 0 ? [["wait", planned ?? sent, sent]] : [];
   const texts = [`request ${number}, ${label}${phase === "measured" ? "" : `, ${phase}`}`, `sent at ${decimal(sent, 3)} s`];
   if (waited >= 0.0005) texts.push(`waited ${decimal(1000 * waited, 1)} ms in the client`);
   if (outcome !== "ok") {
@@ -140,6 +150,7 @@ function line({ number, label, planned, sent, first_token: first, ended, outcome
 export function requests(page) {
   const { lines, near, total } = page.charts.timeline;
   if (!lines.length) return [];
+  /** @param {string} title @param {string} note @param {Request[]} chosen @returns {[HTMLElement, Axis]} */
   const drawn = (title, note, chosen) => {
     const low = Math.min(...chosen.map(({ planned, sent }) => Math.min(planned ?? sent, sent)));
     const x = { low, high: Math.max(low + 1e-6, ...chosen.map(({ ended }) => ended)), title: "seconds of the test" };
@@ -160,9 +171,9 @@ function byLevel({ summary }) {
   return [...last.values()].sort((one, other) => (one.level ?? 0) - (other.level ?? 0));
 }
 
-/** The title of an axis of levels. */
+/** The title of an axis of levels. @param {Stage[]} stages */
 const asSet = ([{ label }]) => `requests ${label.endsWith("/s") ? "per second" : "in flight"}, as set`;
-const levelsOf = (stages) => stages.filter(({ level }) => level !== null).map(({ level }) => general(level, 6));
+const levelsOf = (/** @type {Stage[]} */ stages) => stages.filter(({ level }) => level !== null).map(({ level }) => general(level, 6));
 
 /** Latency against throughput, a dot for each level. @param {LoadPage} page */
 export function sweep(page) {
@@ -178,6 +189,7 @@ export function sweep(page) {
   return [...found, users(page)].filter((each) => each !== null);
 }
 
+/** @param {LoadPage} page @param {string} title @param {string} name @param {string} rate @param {string} unit @param {Stage[]} stages */
 function against(page, title, name, rate, unit, stages) {
   const key = page.metrics[name].key, limits = limitsOf(page, name);
   const high = ["p99", "p95", "p90"].find((percent) => percent === "p90" || stages.every((stage) => shown(stage[key], percent) !== null)) ?? "p90";
@@ -186,8 +198,8 @@ function against(page, title, name, rate, unit, stages) {
     name: `${percent}, ms`, points: stages.map((stage) => [stage[rate], stage[key][percent]]), colour, kind: "dots",
     labels: percent === high ? levelsOf(stages) : [],
   }));
-  const tips = stages.map((stage) =>
-    [stage[rate], `${stage.label}\n${decimal(stage[rate], 1)} ${unit}\nmedian ${ms(stage[key].p50)}\n${high.slice(1)}th percentile ${ms(stage[key][high])}`]);
+  const tips = stages.map((stage) => /** @type {Tip} */
+    ([stage[rate], `${stage.label}\n${decimal(stage[rate], 1)} ${unit}\nmedian ${ms(stage[key].p50)}\n${high.slice(1)}th percentile ${ms(stage[key][high])}`]));
   return chart({
     title, series, tips, limits, x: axisFor(stages.map((stage) => stage[rate]), unit),
     y: axisFor(withLimits(series.flatMap(({ points }) => points.map(([, y]) => y)), limits), ""),
@@ -195,11 +207,11 @@ function against(page, title, name, rate, unit, stages) {
   });
 }
 
-/** The speed that each user sees against that of the whole server: what more load gains in total, and costs each of them. */
+/** The speed that each user sees against that of the whole server: what more load gains in total, and costs each of them. @param {LoadPage} page */
 function users(page) {
   const stages = byLevel(page).filter((stage) => stage.output_speed_tokens_per_s !== null && stage.output_throughput_tokens_per_s !== null);
   if (stages.length < 2) return null;
-  const points = stages.map((stage) => [stage.output_speed_tokens_per_s.p50, stage.output_throughput_tokens_per_s]);
+  const points = stages.map((stage) => /** @type {Point} */ ([stage.output_speed_tokens_per_s.p50, stage.output_throughput_tokens_per_s]));
   return chart({
     title: "Total throughput against that of one user", x: axisFor(points.map(([x]) => x), "output tokens per second of one request, median"),
     y: axisFor(points.map(([, y]) => y), ""),
@@ -209,7 +221,7 @@ function users(page) {
   });
 }
 
-/** Throughput by level. Where it stops growing, the server is saturated. */
+/** Throughput by level. Where it stops growing, the server is saturated. @param {LoadPage} page */
 function throughput(page) {
   const stages = byLevel(page).filter((stage) => stage.level !== null && stage.request_throughput_per_s !== null);
   if (stages.length < 2) return null;
@@ -224,7 +236,7 @@ function throughput(page) {
   });
 }
 
-/** The headline score by level, with its interval, which shows whether the server answers worse when it is busy. */
+/** The headline score by level, with its interval, which shows whether the server answers worse when it is busy. @param {LoadPage} page */
 function scores(page) {
   const levels = byLevel(page).filter((stage) => stage.level !== null && Object.keys(stage.scores).length);
   if (new Set(levels.map(({ level }) => level)).size < 2) return null;
@@ -239,7 +251,7 @@ function scores(page) {
   return chart({
     title: `Score by level: ${name}`, x: axisFor(stages.map(({ level }) => level), asSet(levels)), series, legend: false,
     y: axisFor(series.flatMap(({ points }) => points.map(([, y]) => y)), ""),
-    tips: stages.map(({ level, label, scores }) => [scores[name], level, label]).map(([found, level, label]) => [level, `${label}\n${name} ${score(found.mean)} over ${count(found.n)} replies${
+    tips: stages.map(({ level, label, scores: { [name]: found } }) => [level, `${label}\n${name} ${score(found.mean)} over ${count(found.n)} replies${
       found.mean_ci95 === null ? "" : `\n95 %: ${found.mean_ci95.map(score).join(" – ")}`}`]),
     note: series.length > 1 ? "Dashed: the ends of the 95 % intervals." : "",
   });

@@ -8,6 +8,7 @@ import { origins, settingsTable } from "./settings.js";
 
 /** @typedef {{ name: string, path: string[], value: number, text: string, interval: string, low: number | null, high: number | null, share: boolean,
  *  n: string, wrong: string, lower_is_better: boolean }} Metric */
+/** @typedef {import("./transcript.js").Message} Said */
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
 /** @typedef {{ about: string, notes: import("./dom.js").Note[], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
@@ -15,6 +16,7 @@ import { origins, settingsTable } from "./settings.js";
 /** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
+/** @type {Record<string, string>} */
 const GROUPS = { wrong: "wrong", failed: "without a score", scored: "neither right nor wrong", right: "right" };
 const JSON_TEXTS = ["messages", "metadata"];
 const FIRST_CARDS = 25, MOST_SCORES = 4;
@@ -25,7 +27,7 @@ function range(metric) {
   if (low === null || high === null) return null;
   const [from, to] = metric.share ? [0, 1] : [Math.min(low, 0), Math.max(high, 0)];
   const place = (/** @type {number} */ value) => `${2 + (96 * (value - from)) / (to - from || 1)}%`;
-  const line = (/** @type {string} */ kind, x1, x2, y1, y2) => svg("line", { class: kind, x1, x2, y1, y2 });
+  const line = (/** @type {(string | number)[]} */ ...[kind, x1, x2, y1, y2]) => svg("line", { class: kind, x1, x2, y1, y2 });
   return svg("svg", { class: "range", role: "img" },
     svg("title", {}, `${metric.text}, 95 % interval ${metric.interval}`),
     line("rail", "2%", "98%", 11, 11),
@@ -79,7 +81,7 @@ function facts(pairs) {
 export function indented(json) {
   if (json === undefined) return json;
   let depth = 0;
-  const line = (change) => `\n${"  ".repeat(Math.max(0, (depth += change)))}`;
+  const line = (/** @type {number} */ change) => `\n${"  ".repeat(Math.max(0, (depth += change)))}`;
   return json.replace(/"(?:\\.|[^"\\])*"|\{\}|\[\]|[{}[\],:]/g, (part) => {
     if (part === "{" || part === "[") return part + line(1);
     if (part === "}" || part === "]") return line(-1) + part;
@@ -88,7 +90,7 @@ export function indented(json) {
   });
 }
 
-// The messages of a dialogue, whose prompt alone would show its first turn only; null for any other sample.
+/** The messages of a dialogue, whose prompt alone would show its first turn only; null for any other sample. @param {Sample} sample */
 function dialogue(sample) {
   let messages;
   try {
@@ -97,27 +99,30 @@ function dialogue(sample) {
     return null; // none, or cut because they are long
   }
   if (!Array.isArray(messages) || messages.at(-1)?.role !== "assistant") return null;
-  const said = ({ content }) => (content === null || content === undefined ? [] : [typeof content === "string" ? content : JSON.stringify(content)]);
-  const called = ({ tool_calls: calls }) => (calls || []).map((call) => `${call.function?.name}(${call.function?.arguments})`);
+  const said = (/** @type {Said} */ { content }) => (content === null || content === undefined ? [] : [typeof content === "string" ? content : JSON.stringify(content)]);
+  const called = (/** @type {Said} */ { tool_calls: calls }) => (calls || []).map((call) => `${call.function?.name}(${call.function?.arguments})`);
   const turns = messages.filter(({ role }) => role !== "system");
   return turns.map((message) => `[${message.role}] ${[...said(message), ...called(message)].join("\n")}`).join("\n");
 }
 
+/** @param {number} duration */
 function seconds(duration) {
   return duration < 0.9995 ? `${(duration * 1000).toPrecision(3)} ms` : `${duration.toFixed(2)} s`;
 }
 
+/** @param {Sample} sample @param {string} text */
 function has(sample, text) {
   return Object.values(sample).some((value) => (typeof value === "string" ? value : JSON.stringify(value)).toLowerCase().includes(text));
 }
 
+/** @param {string} heading @param {unknown} text */
 function block(heading, text, kind = "") {
   if (text === undefined || text === null || text === "") return null;
   const words = typeof text === "string" ? text : JSON.stringify(text, null, 2);
   return h("div", { class: kind }, h("h3", {}, heading), h("pre", scrolls(heading, ""), words));
 }
 
-// A score to four decimals, as in the table above.
+/** A score to four decimals, as in the table above. @param {unknown} value */
 function shown(value) {
   return typeof value === "number" ? `${+value.toFixed(4)}` : JSON.stringify(value);
 }

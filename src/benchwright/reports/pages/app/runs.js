@@ -7,8 +7,13 @@ import { isLive, progress, watch } from "./live.js";
 import { pageOf } from "./of_run.js";
 import { empty } from "./states.js";
 
+/** @typedef {import("./rest.js").RunBody} RunBody */
+/** @typedef {{ chosen: Set<number>, histories: import("./rest.js").RunPage["histories"] }} Around */
+
+/** @type {Record<string, string>} */
 const KINDS = { benchmark: "benchmark", workflow: "workflow", load: "load test" };
 const STATUSES = ["queued", "running", "completed", "failed", "interrupted", "canceled"];
+/** @type {Record<string, string>} */
 const SORTS = { newest: "newest first", oldest: "oldest first", name: "by name", model: "by model", headline: "highest result first",
   failures: "most failures first", cost: "most expensive first", duration: "longest first" };
 const FIELDS = ["q", "kind", "status", "name", "model", "suite", "tag", "data", "sort"];
@@ -22,7 +27,7 @@ export const historyOf = (name) => `#/history/${encodeURIComponent(name)}`;
 export const suiteOf = (name) => `#/suites/${encodeURIComponent(name)}`;
 
 /** One row per column: its heading, the name of its style, and its cell for a run.
- *  @type {[string, string, (run: any, around: any) => (Node | string | null)[]][]} */
+ *  @type {[string, string, (run: RunBody, around: Around) => (Node | string | null)[]][]} */
 const COLUMNS = [
   ["", "choose", choose],
   ["Run", "id", (run) => [figure("id", String(run.id))]],
@@ -41,12 +46,14 @@ function none() {
   return [h("span", { class: "none" }, "–")];
 }
 
+/** @param {RunBody} run @param {Around} around */
 function choose(run, { chosen }) {
   const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: `choose-${run.id}`, "aria-label": `Compare run ${run.id}`, value: run.id }));
   box.checked = chosen.has(run.id);
   return [box];
 }
 
+/** @param {RunBody} run @param {Around} around */
 function title(run, { histories }) {
   const link = h("a", { href: pageOf(run) }, name("name", run.name));
   const points = histories[run.name] ?? [];
@@ -54,10 +61,10 @@ function title(run, { histories }) {
   return [link, points.length > 1 && run.kind === "benchmark" ? spark(run, points) : null, data];
 }
 
-/** The headline of the last runs of this name, with this run's own marked. */
+/** The headline of the last runs of this name, with this run's own marked. @param {RunBody} run @param {import("./rest.js").HistoryPoint[]} points */
 function spark(run, points) {
   const values = points.map(({ value }) => value), low = Math.min(...values), high = Math.max(...values);
-  const x = (place) => 3 + (54 * place) / (points.length - 1), y = (value) => (high === low ? 9 : 15 - (12 * (value - low)) / (high - low));
+  const x = (/** @type {number} */ place) => 3 + (54 * place) / (points.length - 1), y = (/** @type {number} */ value) => (high === low ? 9 : 15 - (12 * (value - low)) / (high - low));
   const own = points.findIndex(({ run_id: id }) => id === run.id);
   return h("a", { class: "history", href: historyOf(run.name), "aria-label": `History of ${run.name}: ${points.length} runs` },
     svg("svg", { class: "spark", viewBox: "0 0 60 18", "aria-hidden": "true" },
@@ -65,12 +72,14 @@ function spark(run, points) {
       own < 0 ? null : svg("circle", { cx: fixed(x(own), 1), cy: fixed(y(values[own]), 1), r: 2.5 })));
 }
 
+/** @param {RunBody} run */
 function model(run) {
   if (!run.model_name || run.model_name === run.model) return run.model ? [name("model", run.model)] : none();
   if (run.model_name.split(" (")[0] === run.model) return [name("model_name", run.model_name)];
   return run.model ? [name("model_name", run.model_name), " (", name("model", run.model), ")"] : [name("model_name", run.model_name)];
 }
 
+/** @param {RunBody} run */
 function result(run) {
   const found = run.headline;
   if (found === null) return [h("span", { class: "dim" }, run.finished_at === null ? "no result yet" : "no result")];
@@ -84,6 +93,7 @@ function result(run) {
   ];
 }
 
+/** @param {RunBody} run */
 function status(run) {
   const limited = run.status === "completed" && run.comparable === false;
   return [
@@ -93,16 +103,19 @@ function status(run) {
   ];
 }
 
+/** @param {RunBody} run */
 function failures(run) {
   if (run.failed === null) return none();
   if (run.failed === 0) return [figure("failed", "0", "zero")];
-  return [h("span", { class: "warn" }, figure("failed", count(run.failed)), " of ", figure("evaluated", count(run.evaluated)))];
+  return [h("span", { class: "warn" }, figure("failed", count(run.failed)), " of ", figure("evaluated", count(run.evaluated ?? 0)))];
 }
 
+/** @param {RunBody} run */
 function cost(run) {
   return run.cost?.amount === undefined || run.cost.amount === null ? none() : [figure("cost.amount", money(run.cost.amount, run.cost.currency))];
 }
 
+/** @param {RunBody} run @param {Around} around */
 function row(run, around) {
   const cells = COLUMNS.map(([, style, cell]) => h("td", { class: style, role: "cell" }, ...cell(run, around)));
   return h("tr", { role: "row", "data-run": run.id }, ...cells);
@@ -122,9 +135,10 @@ function select(field, label, options, query) {
 export async function runs({ signal, query }) {
   const asked = new URLSearchParams([...query].filter(([field]) => FIELDS.includes(field)));
   const chosen = new Set((query.get("runs") ?? "").split(",").filter(Boolean).map(Number));
-  let grouped = query.get("group") ?? "", page, shown = new Map(), loading = 0;
+  let grouped = query.get("group") ?? "", shown = new Map(), loading = 0;
+  /** @param {number} limit @param {number | null} after @returns {Promise<import("./rest.js").RunPage>} */
   const read = (limit, after = null) => get(`/runs?brief=true&limit=${limit}&${asked}${after === null ? "" : `&after=${after}`}`, signal);
-  page = await read(AT_ONCE);
+  let page = await read(AT_ONCE);
   if (query.has("follow")) await followed(page, Number(query.get("follow")), signal);
   if (page.runs.length === 0 && [...asked].every(([field]) => field === "sort")) {
     watch(signal, ({ runs: changed }) => changed.length && dispatchEvent(new HashChangeEvent("hashchange")));
@@ -143,14 +157,15 @@ export async function runs({ signal, query }) {
   const tools = filters();
 
   function filters() {
-    const of = (field, all) => [["", all], ...page.choices[field].map((value) => [value, field === "data" ? value.replace("sha256:", "").slice(0, 12) : value])];
+    /** @param {string} field @param {string} all @returns {[string, string][]} */
+    const of = (field, all) => [["", all], ...page.choices[field].map((value) => /** @type {[string, string]} */ ([value, field === "data" ? value.replace("sha256:", "").slice(0, 12) : value]))];
     const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", id: "by-q", name: "q", placeholder: "Search runs", "aria-label": "Search runs" }));
     search.value = asked.get("q") ?? "";
     const choices = ["name", "model", "suite", "tag", "data"].filter((field) => page.choices[field].length > (field === "suite" ? 0 : 1) || asked.has(field));
     const fields = [
       select("kind", "Kind", [["", "all kinds"], ...Object.entries(KINDS)], asked),
       select("status", "Status", [["", "every status"], ...STATUSES.map((each) => /** @type {[string, string]} */ ([each, each]))], asked),
-      ...choices.map((field) => select(field, field, of(field, { name: "all names", model: "all models", suite: "all suites", tag: "all tags", data: "all data" }[field]), asked)),
+      ...choices.map((field) => select(field, field, of(field, /** @type {Record<string, string>} */ ({ name: "all names", model: "all models", suite: "all suites", tag: "all tags", data: "all data" })[field]), asked)),
       select("sort", "Order", Object.entries(SORTS), asked),
     ];
     const group = select("group", "Groups", Object.entries(GROUPS).filter(([by]) => by !== "suite" || page.choices.suite.length), query);
@@ -170,6 +185,7 @@ export async function runs({ signal, query }) {
     history[step ? "pushState" : "replaceState"](null, "", address);
   }
 
+  /** @param {string} field @param {string} value @param {boolean} step */
   function set(field, value, step) {
     if (value === "" || (field === "sort" && value === "newest")) asked.delete(field);
     else asked.set(field, value);
@@ -177,6 +193,7 @@ export async function runs({ signal, query }) {
     load(AT_ONCE);
   }
 
+  /** @param {number} limit */
   async function load(limit) {
     const turn = (loading += 1);
     table.setAttribute("aria-busy", "true");
@@ -197,7 +214,8 @@ export async function runs({ signal, query }) {
   function draw() {
     around.histories = page.histories;
     const next = new Map(), rows = [];
-    const order = grouped ? [...Map.groupBy(page.runs, (run) => run[grouped] ?? "")] : [[null, page.runs]];
+    /** @type {[string | null, RunBody[]][]} */
+    const order = grouped ? [...Map.groupBy(page.runs, (run) => run[/** @type {"name" | "suite"} */ (grouped)] ?? "")] : [[null, page.runs]];
     for (const [group, of] of order) {
       if (group !== null) rows.push(h("tr", { class: "group", role: "row" }, h("th", { colspan: COLUMNS.length, role: "rowheader" }, groupName(group), ` (${count(of.length)})`)));
       for (const run of of) {
@@ -286,10 +304,10 @@ export async function runs({ signal, query }) {
   return [h("h1", { tabindex: "-1" }, "Runs"), tools, total, table, foot];
 }
 
-/** Wait for a run with a higher number, and go to its page. */
+/** Wait for a run with a higher number, and go to its page. @param {import("./rest.js").RunPage} page @param {number} number @param {AbortSignal} signal */
 function followed(page, number, signal) {
   return new Promise((stay) => {
-    const go = (runs) => {
+    const go = (/** @type {RunBody[]} */ runs) => {
       const found = runs.filter(({ id }) => id > number).sort((one, other) => one.id - other.id)[0];
       if (found) location.replace(pageOf(found));
       return found !== undefined;

@@ -14,6 +14,7 @@ import { scoreText, state } from "./samples.js";
 /** @typedef {Record<string, any>} Sample */
 
 const FOLDED = 2_000, MOST_RAW = 500_000; // characters
+/** @type {Record<string, string>} */
 const MEDIA = { "data:image/png": "img", "data:image/jpeg": "img", "data:image/gif": "img", "data:image/webp": "img" };
 
 /** A text of any length: what is beyond the first part is shown on demand. @param {string} words @param {string} label */
@@ -44,7 +45,7 @@ function contents(content, label) {
 /** @param {any} message @param {number} number */
 function message(message, number) {
   const role = String(message?.role ?? "message");
-  const calls = (message?.tool_calls ?? []).map((call) => h("pre", scrolls("Call", "said-text"), `${call.function?.name}(${call.function?.arguments})`));
+  const calls = (message?.tool_calls ?? []).map((/** @type {any} */ call) => h("pre", scrolls("Call", "said-text"), `${call.function?.name}(${call.function?.arguments})`));
   return h("article", { class: `message role-${/^[a-z]+$/.test(role) ? role : "other"}` }, h("h3", {}, role, typeof message?.name === "string" ? h("span", {}, " ", h("bdi", {}, message.name)) : null), ...contents(message?.content, `Message ${number + 1}`), ...calls);
 }
 
@@ -82,9 +83,9 @@ function scores(sample) {
 /** @param {Sample} sample */
 function judges(sample) {
   const keys = Object.keys(sample.scores ?? {}).filter((key) => key.startsWith("grade_of_")); // of a panel, in the order of its judges
-  const grade = (place) => (sample.judges.length > 1 && keys.length === sample.judges.length ? sample.scores[keys[place]] : sample.scores?.judge_grade);
+  const grade = (/** @type {number} */ place) => (sample.judges.length > 1 && keys.length === sample.judges.length ? sample.scores[keys[place]] : sample.scores?.judge_grade);
   const blindly = sample.scores?.judge_grade === undefined ? null : h("p", {}, h("a", { href: `#/blind?runs=${sample.run.run_id ?? sample.run.id}&seed=${anySeed()}` }, "Grade replies of this run blindly"));
-  return [...sample.judges.map((judge, place) => h("article", { class: "message" }, h("h3", {}, `judge ${place + 1}`, grade(place) === undefined ? null : h("span", {}, ": grade ", h("b", {}, scoreText(grade(place)))), judge.error ? h("span", { class: "bad-text" }, ` ${judge.error}`) : null), long(judge.text || "–", "Judge's reply"))), blindly].filter((part) => part !== null);
+  return [...sample.judges.map((/** @type {Record<string, string>} */ judge, /** @type {number} */ place) => h("article", { class: "message" }, h("h3", {}, `judge ${place + 1}`, grade(place) === undefined ? null : h("span", {}, ": grade ", h("b", {}, scoreText(grade(place)))), judge.error ? h("span", { class: "bad-text" }, ` ${judge.error}`) : null), long(judge.text || "–", "Judge's reply"))), blindly].filter((part) => part !== null);
 }
 
 /** @param {Sample} sample */
@@ -97,8 +98,8 @@ function calls(sample) {
 
 /** @param {Sample} sample */
 function requests(sample) {
-  const rows = sample.requests.map((each, place) => {
-    const json = (key) => at("requests", place, key);
+  const rows = sample.requests.map((/** @type {Record<string, any>} */ each, /** @type {number} */ place) => {
+    const json = (/** @type {string} */ key) => at("requests", place, key);
     return h("tr", {}, h("td", { "data-json": json("to") }, each.to), h("td", {}, figure(json("status"), each.status), each.http_status ? ` (HTTP ${each.http_status})` : "", each.error ? h("div", { class: "bad-text" }, each.error) : null),
       h("td", { class: "number", "data-json": json("attempts") }, count(each.attempts)), h("td", { class: "number" }, each.latency_s === null ? "–" : duration(each.latency_s)), h("td", {}, each.started_at?.slice(0, 19).replace("T", " ") ?? "–"),
       h("td", {}, h("details", {}, h("summary", {}, "body"), h("pre", scrolls("Body", "said-text"), indented(each.body ?? undefined) ?? "–"))));
@@ -136,7 +137,7 @@ export async function sample(place) {
   const [run, row, repeat] = place.ids, { signal } = place;
   const found = await get(`/runs/${run}/samples/${row}/${repeat}`, signal);
   const filter = filterOf(place.query), asked = withColumns(filter);
-  const address = (id, part) => `#/runs/${run}/samples/${id}/${part}${asked ? `?${asked}` : ""}`;
+  const address = (/** @type {number | string} */ id, /** @type {number | string} */ part) => `#/runs/${run}/samples/${id}/${part}${asked ? `?${asked}` : ""}`;
   place.title = `${found.name === null ? `Sample ${row}/${repeat}` : `Row ${found.name}`} of ${found.run.name}, run ${run}`;
   const said = h("span", { role: "status", class: "dim" });
 
@@ -173,7 +174,7 @@ export async function sample(place) {
     found.finish_reason === null ? null : `finish reason ${found.finish_reason}`,
   ].filter(Boolean);
   const read = found.scores?.extracted ?? found.scores?.parsed_response ?? found.scores?.matched;
-  const others = found.repeats.filter((each) => String(each.repeat) !== repeat);
+  const others = found.repeats.filter((/** @type {Sample} */ each) => String(each.repeat) !== repeat);
   const command = `benchwright show ${run} ${row}/${repeat}`;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(found.run) }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),

@@ -7,12 +7,14 @@ import { KINDS } from "./labels.js";
 import { pageOf } from "./of_run.js";
 import { filterOf, link, withColumns } from "./sample_filter.js";
 
-/** @typedef {Record<string, any>} Sample */
+/** @typedef {import("./rest.js").SamplePage} SamplePage */
+/** @typedef {SamplePage["samples"][number]} Sample */
 /** @typedef {[string, string, string, (sample: Sample) => Node[]]} Column */
 /** @typedef {[string, string]} Choice */
 
 const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20, PATIENCE_S = 1;
 const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
+/** @type {Record<string, string>} */
 const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
 const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
 
@@ -29,8 +31,8 @@ const COLUMNS = [
 ];
 const FIRST = ["prompt", "response", "target", "outcome"];
 
-const text = (path, value) => h("span", { class: "clip" }, value === null || value === undefined || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value));
-const number = (path, value, form) => (value === null || value === undefined ? h("span", { class: "dim" }, "–") : h("span", {}, form(value)));
+const text = (/** @type {string} */ path, /** @type {unknown} */ value) => h("span", { class: "clip" }, value === null || value === undefined || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value));
+const number = (/** @type {string} */ path, /** @type {number | null | undefined} */ value, /** @type {(value: number) => string} */ form) => (value === null || value === undefined ? h("span", { class: "dim" }, "–") : h("span", {}, form(value)));
 
 /** Right or wrong, where a sample is one of both. @param {Sample} sample */
 export function verdict({ scores, verdict: known }) {
@@ -69,11 +71,11 @@ function select(id, chosen, options) {
   return h("select", { id, name: id }, ...all.map(([value, words]) => h("option", { value, selected: value === chosen ? "" : null }, words)));
 }
 
-const input = (id, value, kind = "text", more = {}) => h("input", { id, name: id, type: kind, value: value ?? "", autocomplete: "off", ...more });
+const input = (/** @type {string} */ id, /** @type {string} */ value, kind = "text", more = {}) => h("input", { id, name: id, type: kind, value: value ?? "", autocomplete: "off", ...more });
 
 /** The filter as a form. Its state is the address. @param {string} run @param {URLSearchParams} query @param {string[]} metrics */
 function form(run, query, metrics) {
-  const value = (key) => query.get(key) ?? "";
+  const value = (/** @type {string} */ key) => query.get(key) ?? "";
   const any = /** @type {Choice} */ (["", "any"]);
   /** @type {Choice[]} */
   const sorts = [["", "row"], ...Object.entries(FIGURES), ...metrics.map((metric) => /** @type {Choice} */ ([`metric:${metric}`, metric]))];
@@ -85,7 +87,7 @@ function form(run, query, metrics) {
       field("rule of extraction", input("rule", value("rule"))),
       field("column of the data", input("column", value("column"))), field("its value", input("value", value("value"))),
       field("changed from run", input("changed_from", value("changed_from"), "number", { min: "1", step: "1" }))));
-  return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (event) => {
+  return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (/** @type {any} */ event) => {
     event.preventDefault();
     const given = new URLSearchParams([...new FormData(event.target)].map(([key, each]) => [key, String(each)]));
     location.hash = link(run, withColumns(filterOf(given)));
@@ -110,7 +112,7 @@ function row(run, filter, sample, columns) {
   return h("tr", { "data-sample": id, class: verdict(sample) ?? "" }, h("td", { class: "first" }, way), ...columns.map(([,, style, cell]) => h("td", { class: style }, ...cell(sample))));
 }
 
-/** A page of samples. The first one by a figure of a long run takes a while: the reader is told how far it is.
+/** @returns {Promise<SamplePage>} A page of samples. The first one by a figure of a long run takes a while: the reader is told how far it is.
  *  @param {string} path @param {import("./app.js").Place} place */
 async function page(path, { query, signal, tell }) {
   const by = query.get("sort") ?? query.get("metric") ?? "";
@@ -129,8 +131,8 @@ export async function samples(place) {
   const asked = new URLSearchParams([...filter, ["limit", String(AT_ONCE)], ["columns", READ.join(",")], ["cut", String(CUT)]]);
   const [about, first] = await Promise.all([get(`/runs/${run}`, signal), page(`/runs/${run}/samples?${asked}`, place)]);
   place.title = `Samples of ${about.name}, run ${run}`;
-  const found = [];
-  let next = null, looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : about.kind === "workflow" ? ["data.id", ...FIRST] : FIRST, running = true;
+  const found = /** @type {Sample[]} */ ([]);
+  let next = /** @type {number | null} */ (null), looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : about.kind === "workflow" ? ["data.id", ...FIRST] : FIRST, running = true;
   const head = h("tr", {}), body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Show more samples");
   const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
@@ -142,7 +144,7 @@ export async function samples(place) {
     const columns = chosen.flatMap((key) => all.filter((each) => each[0] === key));
     head.replaceChildren(h("th", { class: "first" }, "sample"), ...columns.map(([, words, style]) => h("th", { class: style }, words)));
     body.replaceChildren(...found.map((sample) => row(run, withColumns(filter), sample, columns)));
-    boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (event) => {
+    boxes.replaceChildren(...all.map(([key, words]) => h("label", {}, h("input", { type: "checkbox", checked: chosen.includes(key) ? "" : null, onchange: (/** @type {any} */ event) => {
       chosen = event.target.checked ? [...chosen, key] : chosen.filter((each) => each !== key);
       const all = new URLSearchParams([...filter, ...chosen.map((each) => /** @type {Choice} */ (["show", each]))]); // the address has the columns too
       history.replaceState(null, "", `${location.pathname}${link(run, all.toString())}`);
@@ -164,6 +166,7 @@ export async function samples(place) {
     table.hidden = !found.length;
   }
 
+  /** @param {SamplePage} page */
   function add(page) {
     found.push(...page.samples);
     next = page.next;

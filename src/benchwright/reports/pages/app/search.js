@@ -5,10 +5,11 @@ import { at, figure, h, name, say, section } from "./dom.js";
 import { count, plural } from "./figures.js";
 import { pageOf } from "./of_run.js";
 
-/** @typedef {{ run_id: number, name: string, model: string, sample_id: number, repeat: number, field: string, before: string, match: string, after: string }} FoundSample */
-/** @typedef {{ q: string, runs: any[], samples: FoundSample[], looked: number, runs_looked: number, runs_there: number, next: string | null }} SearchPage */
+/** @typedef {import("./rest.js").FoundSample} FoundSample */
+/** @typedef {import("./rest.js").SearchPage} SearchPage */
 
 const AT_ONCE = 25, MOST_EMPTY = 40;
+/** @type {Record<string, string>} */
 const FIELDS = { prompt: "prompt", reply: "reply", reasoning: "reasoning", target: "target", judge: "judge's reply" };
 
 /** @param {any} run @param {number} place */
@@ -30,7 +31,7 @@ function hit(found) {
 export async function search(place) {
   const q = place.query.get("q") ?? "", { signal } = place;
   const box = h("input", { id: "q", name: "q", type: "search", value: q, autocomplete: "off", "aria-label": "Text to search for" });
-  const form = h("form", { class: "tools", role: "search", onsubmit: (event) => {
+  const form = h("form", { class: "tools", role: "search", onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     location.hash = `#/search?${new URLSearchParams({ q: box.value })}`;
   } }, box, h("button", { id: "go", type: "submit" }, "Search"));
@@ -42,7 +43,7 @@ export async function search(place) {
   const list = h("ul", { class: "hits" }), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Look further");
   const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
-  let next = null, looked = 0, running = true;
+  let next = /** @type {string | null} */ (null), looked = 0, running = true;
 
   /** @param {SearchPage} page */
   function add(page) {

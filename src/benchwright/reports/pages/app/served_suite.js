@@ -7,6 +7,7 @@ import { suite } from "./suite.js";
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
 export async function servedSuite(place) {
   const asked = decoded(place.ids[0]);
+  /** @type {import("./suite.js").SuitePage & { suite: string }} */
   const found = await get(`/suites?${new URLSearchParams({ name: asked })}`, place.signal);
   const failed = found.runs.filter(({ outcomes }) => !outcomes.length).length;
   place.title = `Suite ${asked}`;

@@ -7,7 +7,7 @@ import { h, scrolls } from "./dom.js";
 /** @param {string} heading @param {Settings} rows */
 export function settingsTable(heading, rows) {
   const head = rows.some(([,, origin]) => origin) ? h("thead", {}, h("tr", {}, ...["setting", "value", "set by"].map((words) => h("th", {}, words)))) : null;
-  const cell = (origin) => (origin ? h("td", { class: origin === "default" ? "dim" : null }, origin) : head && h("td", {}));
+  const cell = (/** @type {string | null} */ origin) => (origin ? h("td", { class: origin === "default" ? "dim" : null }, origin) : head && h("td", {}));
   return h("div", scrolls(heading), h("table", { class: "settings" }, head, h("tbody", {}, ...rows.map(([key, value, origin]) => h("tr", {}, h("td", {}, key), h("td", {}, value), cell(origin))))));
 }
 

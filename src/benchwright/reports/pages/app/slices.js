@@ -6,10 +6,8 @@ import { count, fixed, pText, score } from "./figures.js";
 import { pageOf } from "./of_run.js";
 import { link } from "./sample_filter.js";
 
-/** @typedef {{ value: string | null, rows: number, n: number, failed: number, mean: number | null, ci_low: number | null, ci_high: number | null, small: boolean,
- *  difference: number | null, p_adjusted: number | null, significant: boolean }} Slice */
-/** @typedef {{ run_id: number, column: string, metric: string, lower_is_better: boolean, binned: boolean, overlapping: boolean, tests: number, whole: Slice,
- *  slices: Slice[] }} Slices as `show --by --json` prints it */
+/** @typedef {import("./rest.js").Slice} Slice */
+/** @typedef {import("./rest.js").Slices} Slices */
 
 /** The result in one sentence. @param {Slices} found */
 export function sentence({ slices, lower_is_better: less }) {
@@ -24,7 +22,7 @@ export function sentence({ slices, lower_is_better: less }) {
 function range({ mean, ci_low: low, ci_high: high }, whole, [from, to]) {
   if (mean === null) return null;
   const place = (/** @type {number} */ value) => `${fixed(2 + (96 * (value - from)) / (to - from || 1), 2)}%`;
-  const line = (/** @type {string} */ kind, x1, x2, y1, y2) => svg("line", { class: kind, x1, x2, y1, y2 });
+  const line = (/** @type {(string | number)[]} */ ...[kind, x1, x2, y1, y2]) => svg("line", { class: kind, x1, x2, y1, y2 });
   return svg("svg", { class: "range", "aria-hidden": "true" }, line("rail", "2%", "98%", 11, 11),
     ...(whole.mean === null ? [] : [line("whole-line", place(whole.mean), place(whole.mean), 0, 22)]),
     ...(low === null || high === null ? [] : [line("span", place(low), place(high), 11, 11), line("end", place(low), place(low), 4, 18), line("end", place(high), place(high), 4, 18)]),
@@ -35,9 +33,9 @@ function range({ mean, ci_low: low, ci_high: high }, whole, [from, to]) {
 export function slicesTable(found) {
   const all = [...found.slices, found.whole].flatMap(({ mean, ci_low: low, ci_high: high }) => [mean, low, high]).filter((value) => value !== null);
   const scale = /** @type {[number, number]} */ (all.every((value) => value >= 0 && value <= 1) ? [0, 1] : [Math.min(...all, 0), Math.max(...all, 0)]);
-  const row = (/** @type {Slice} */ slice, /** @type {(string | number)[]} */ path, title) => {
+  const row = (/** @type {Slice} */ slice, /** @type {(string | number)[]} */ path, /** @type {Node | string} */ title) => {
     const json = (/** @type {string} */ key) => at(...path, key);
-    const number = (/** @type {string} */ key, form) => h("td", { class: "number" }, slice[key] === null ? "–" : figure(json(key), form(slice[key])));
+    const number = (/** @type {"mean" | "failed"} */ key, /** @type {(value: number) => string} */ form) => h("td", { class: "number" }, slice[key] === null ? "–" : figure(json(key), form(slice[key])));
     const changed = slice.significant ? ((slice.difference ?? 0) > 0 === found.lower_is_better ? "bad-text" : "good-text") : null;
     return h("tr", { class: path.length === 1 ? "main" : null }, h("td", { class: "metric-name" }, title), number("mean", score),
       h("td", { class: "number" }, ...(slice.ci_low === null || slice.ci_high === null ? ["–"] : [figure(json("ci_low"), score(slice.ci_low)), " – ", figure(json("ci_high"), score(slice.ci_high))])),

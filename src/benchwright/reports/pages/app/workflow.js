@@ -8,23 +8,26 @@ const MOST = 300;
 const BAD = ["failed", "interrupted"];
 const seconds = (/** @type {string} */ time) => Date.parse(time) / 1000;
 
+/** @typedef {Record<string, any>} Step a sample or a step, as `show --json` lists it */
+/** @typedef {{ step: Step, number: number }} Placed with its place in that list */
+
 /** A value of JSON as text. @param {string} heading @param {string} json @param {any} value */
 function block(heading, json, value) {
   if (value === null || value === undefined) return null;
   return h("div", {}, h("h3", {}, heading), h("pre", { ...scrolls(heading, ""), "data-json": json }, typeof value === "string" ? value : JSON.stringify(value, null, 2)));
 }
 
-/** The messages and calls of a step whose input or output has them, in order. */
+/** The messages and calls of a step whose input or output has them, in order. @param {Step} step */
 function said(step) {
   const messages = [...(step.input?.messages ?? []), ...(step.output?.messages ?? []), ...(step.output?.message ? [step.output.message] : [])];
   if (!messages.length) return null;
   return h("div", {}, h("h3", {}, "model and tool calls"), transcript(messages));
 }
 
-/** When each step ran. @param {any[]} steps */
+/** When each step ran. @param {Step[]} steps */
 function timeline(steps) {
   const from = Math.min(...steps.map((step) => seconds(step.started_at))), to = Math.max(...steps.map((step) => seconds(step.finished_at ?? step.started_at)));
-  const place = (time) => (to > from ? (100 * (time - from)) / (to - from) : 0);
+  const place = (/** @type {number} */ time) => (to > from ? (100 * (time - from)) / (to - from) : 0);
   const rows = steps.map((step) => {
     const begin = place(seconds(step.started_at)), end = place(seconds(step.finished_at ?? step.started_at));
     const words = `${step.status}${step.seconds === null ? "" : `, ${duration(step.seconds)}`}${step.attempts > 1 ? `, attempt ${step.attempts}` : ""}`;
@@ -36,6 +39,7 @@ function timeline(steps) {
   return h("div", scrolls("Timeline"), h("table", { class: "figures timeline" }, h("tbody", {}, ...rows)));
 }
 
+/** @param {Placed} placed */
 function stepCard({ step, number }) {
   const json = (/** @type {string} */ key) => at("samples", number, key), bad = BAD.includes(step.status);
   const metrics = Object.entries(step.metrics).map(([label, value]) => `${label} ${general(value, 6)}`).join(" · ");
@@ -46,10 +50,10 @@ function stepCard({ step, number }) {
     block("error", json("error"), step.error), said(step), h("div", { class: "texts" }, block("input", json("input"), step.input), block("output", json("output"), step.output)));
 }
 
-/** Points of a metric in the order in which they came. @param {string} label @param {any[]} points @param {any} all the figures of all points, if these may be fewer */
+/** Points of a metric in the order in which they came. @param {string} label @param {import("./rest.js").MetricBody[]} points @param {any} all the figures of all points, if these may be fewer */
 function series(label, points, all) {
   const values = points.map(({ metric_value: value }) => value), low = Math.min(...values), high = Math.max(...values);
-  const x = (place) => (values.length > 1 ? 4 + (232 * place) / (values.length - 1) : 120), y = (value) => (high === low ? 20 : 36 - (32 * (value - low)) / (high - low));
+  const x = (/** @type {number} */ place) => (values.length > 1 ? 4 + (232 * place) / (values.length - 1) : 120), y = (/** @type {number} */ value) => (high === low ? 20 : 36 - (32 * (value - low)) / (high - low));
   const unit = points[0].unit ? ` ${points[0].unit}` : "", mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const known = all ?? { count: values.length, mean, last: values.at(-1) }, drawn = values.length < known.count ? `; the first ${count(values.length)} are drawn` : "";
   return h("figure", { class: "chart" }, h("figcaption", {}, label, h("span", { class: "dim" }, `${plural(known.count, "point")}, mean ${general(known.mean, 4)}${unit}, last ${general(known.last, 4)}${unit}${drawn}`)),
@@ -75,15 +79,15 @@ const rowsSentence = (all, first, failed) => `${plural(all, "row")}${failed ? `;
  *  @returns {Node[]} */
 export function workflow(found, { ways = [], way } = {}) {
   const { run, shown } = found, id = run.id;
-  const rows = found.rows.slice(0, MOST), troubled = shown ? shown.failed_rows : found.rows.filter(({ status }) => status !== "completed").length;
-  const all = found.samples.map((step, number) => ({ step, number: shown ? shown.places[number] : number })).filter(({ step }) => !step.step_key.startsWith("sample/"));
+  const rows = found.rows.slice(0, MOST), troubled = shown ? shown.failed_rows : found.rows.filter((/** @type {Step} */ { status }) => status !== "completed").length;
+  const all = /** @type {Step[]} */ (found.samples).map((step, number) => ({ step, number: shown ? shown.places[number] : number })).filter(({ step }) => !step.step_key.startsWith("sample/"));
   const bad = all.filter(({ step }) => BAD.includes(step.status)), well = all.filter(({ step }) => !BAD.includes(step.status));
-  const first = [...bad, ...well].slice(0, MOST), resumed = (found.events ?? []).filter(({ kind }) => kind === "run.resumed");
+  const first = [...bad, ...well].slice(0, MOST), told = /** @type {{ kind: string, message: string, created_at: string }[]} */ (found.events ?? []), resumed = told.filter(({ kind }) => kind === "run.resumed");
   const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
-  const metrics = Map.groupBy(found.metrics, ({ metric_name: label }) => label);
+  const metrics = Map.groupBy(/** @type {import("./rest.js").MetricBody[]} */ (found.metrics), ({ metric_name: label }) => label);
   const known = shown ? shown.rows : found.rows.length, counted = known ? `${plural(known, "row")}, ${troubled ? `${count(troubled)} failed` : "none failed"}. ` : "";
   const sentence = `${counted}${failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : known ? "" : "It has no steps."}`;
-  const events = (found.events ?? []).map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
+  const events = told.map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
   const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
     h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
@@ -92,7 +96,7 @@ export function workflow(found, { ways = [], way } = {}) {
     found.resume ? h("p", {}, "Resume it, without repeating what is done: ", h("code", { "data-json": "resume" }, found.resume)) : null,
     ...section("Notes", ...notes(found.notes ?? [])),
     ...section("Scores", Object.keys(found.scores).length ? means(found.scores) : null),
-    ...section("Rows", ...(rows.length ? [h("p", { class: "dim" }, rowsSentence(shown ? shown.rows : found.rows.length, rows.length, troubled)), ...ways] : []), ...rows.map((row, number) => rowCard(row, number, way ? way(row.sample_id) : null, number === 0))),
+    ...section("Rows", ...(rows.length ? [h("p", { class: "dim" }, rowsSentence(shown ? shown.rows : found.rows.length, rows.length, troubled)), ...ways] : []), ...rows.map((/** @type {import("./transcript.js").WorkflowRow} */ row, /** @type {number} */ number) => rowCard(row, number, way ? way(row.sample_id) : null, number === 0))),
     ...section("Steps", ...first.map(stepCard), cut ? h("p", { class: "dim" }, cut) : null),
     ...section("Timeline", all.length ? timeline(all.slice(0, MOST).map(({ step }) => step)) : null),
     ...section("Metrics", metrics.size ? h("div", { class: "charts" }, ...[...metrics].map(([label, points]) => series(label, points, shown?.points[label]))) : null),
