@@ -38,6 +38,7 @@ def test_a_limit_below_the_first_request_leaves_no_cost_on_record(capsys: pytest
     shown = " ".join(capsys.readouterr().out.split())
     assert "not known: no reply has a count of tokens (prices of 2026-01-31)" in shown
     assert "stopped by --max-cost 1 USD: a single request may cost up to 1" in shown
+    assert "spent 0" not in shown, "one thing is said of what it cost"
 
 
 def test_max_cost_stops_in_time_and_resume_continues(capsys: pytest.CaptureFixture[str]) -> None:

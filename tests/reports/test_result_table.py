@@ -77,6 +77,12 @@ def test_the_sentence_has_the_headline_and_every_limit_of_it(summary: RunSummary
     assert ("no sample gave a score" in said) == (not summary.metrics)
     assert (f"2 of {summary.evaluated} samples failed" in said) == (summary.failed == 2)
     assert (f"only 4 of {7 * summary.repeats} samples evaluated" in said) == summary.partial
+    planned = 7 * summary.repeats
+    whole = result_sentence(
+        "x", replace(summary, evaluated=planned)
+    )  # of a program that tells of no more rows
+    assert f"{planned} of {planned}" not in whole
+    assert ("the run is not complete" in whole) == summary.partial
     assert said.endswith("not comparable with other runs") == (not summary.comparable)
 
 

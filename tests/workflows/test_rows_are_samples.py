@@ -285,16 +285,20 @@ def test_commands_list_slice_and_export_rows(tmp_path: Path) -> None:
     assert one is None or one["samples"][0]["metadata"]["n"] == rows[0].row["n"]
     assert "topic" in command("show", "1", "--by", "topic")
     assert f"{len(rows)} rows" in command("show", "1")
+    again = orjson.loads(command("show", "1", "--changed-from", "1", "--json"))
+    assert again["samples"] == [], "rows, of which none changed from themselves, and not steps"
     exported = orjson.loads(command("export", "1", "-o", "w.csv", "--json"))
-    assert (exported["samples"], exported["steps"]) == (len(rows), 2 * len(rows))
-    with Path(tmp_path, "w-samples.csv").open(newline="", encoding="utf-8") as file:
+    assert (exported["samples"], exported["steps"]) == (len(rows), len(rows))
+    assert Path(exported["steps_file"]).name == "w-steps.csv"
+    with Path(tmp_path, "w.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert [line["score.correct"] for line in lines] == [
         "" if view.scores is None or "correct" not in view.scores else str(int(view.scores["correct"]))
         for view in _views(tmp_path)
     ]
     command("export", "1", "-o", "w.jsonl")
-    assert len(Path(tmp_path, "w-samples.jsonl").read_text().splitlines()) == len(rows)
+    assert len(Path(tmp_path, "w.jsonl").read_text().splitlines()) == len(rows)
+    assert orjson.loads(command("export", "1", "-o", "w.parquet", "--json"))["samples"] == len(rows)
     command("export", "1", "-o", "w.xlsx")
     from openpyxl import load_workbook
 

@@ -11,10 +11,10 @@ from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._web import add_web, open_page, page_of
 from benchwright.config import Setting
-from benchwright.core import Outcome, RunKind
+from benchwright.core import Outcome
 
 if TYPE_CHECKING:
-    from benchwright.store import RunRecord, SampleFilter
+    from benchwright.store import RunRecord, SampleFilter, Store
 
 _LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)", least=1)
 
@@ -89,7 +89,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             return 0
         run = named_run(store, arguments.run)
         if arguments.web:
-            _open(run, arguments, output)
+            _open(store, run, arguments, output)
             return 0
         views = kind_of(run)
         if arguments.by is not None:
@@ -111,18 +111,20 @@ def execute(arguments: Namespace, output: Output) -> int:
     return 0
 
 
-def _open(run: RunRecord, arguments: Namespace, output: Output) -> None:
+def _open(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> None:
     """Open the page of a run, or of one of its samples."""
     from benchwright.core import UsageError
+    from benchwright.results import SampleList, kind_of
 
     address = page_of(run)
     if arguments.sample is not None:
-        index, _, repeat = arguments.sample.partition("/")
-        if run.kind != RunKind.BENCHMARK or not index.isdigit() or not (repeat or "0").isdigit():
+        found = kind_of(run).part(store, run, arguments.sample)
+        if not isinstance(found, SampleList):
             raise UsageError(
-                "--web opens a run, or a sample of a benchmark by its row: benchwright show 7 12 --web"
+                "--web opens a run, a sample by its row, or a row of a workflow by its name: benchwright show 7 12 --web"
             )
-        address += f"/samples/{index}/{repeat or 0}"
+        sample = found.samples[0].sample
+        address = f"/runs/{run.id}/samples/{sample.sample_id}/{sample.repeat}"
     told = open_page(named_workspace(arguments), address, output)
     if output.as_json:
         output.json(told)

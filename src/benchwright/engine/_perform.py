@@ -300,15 +300,16 @@ class RunStart:
         return replace(summary, cost=run_cost(summary, prices, store.taken_over(run.id)), reused=reused)
 
     def _spent(self) -> Iterator[str]:
-        """What the command has spent, if its limit stopped the run: replies without a score are in no other sum."""
+        """What the command has spent, if its limit stopped the run: replies without a score are in no other sum. Nothing spent is not said:
+        next to it stands that no cost is known."""
         limit = self._prepared.settings.budget.max_cost
         if limit is None or self._context.stop.cause != "budget":
             return
         prices = self._prepared.prices
         for price in (prices.model, *prices.judges.values()):
             if price is not None:
-                spent = self._context.group.cost_meter(price.currency).spent
-                yield f"spent {spent:.4g} {price.currency} of --max-cost {limit:g}, replies without a score included"
+                if spent := self._context.group.cost_meter(price.currency).spent:
+                    yield f"spent {spent:.4g} {price.currency} of --max-cost {limit:g}, replies without a score included"
                 return
 
     def _show(self, phase: Phase) -> None:

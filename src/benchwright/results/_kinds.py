@@ -238,8 +238,11 @@ def _view(run: RunRecord, store: Store | None) -> RunView:
                 f" {row.unit}" if row.starts_program else ""
             )  # a list counts rows of a workflow, once it has ended
             return replace(view, counted=f"{view.progress.done:,}{unit}")
-        if store is None or row.file is None or run.summary is not None:
+        if store is None or run.summary is not None:
             return view
+        if row.starts_program:  # it may have rows; how many steps it has says nothing about them
+            rows = store.count_steps(run.id, "score")
+            return replace(view, counted=f"{rows:,}") if rows else view
         return replace(view, counted=f"{row.counted(store, run.id):,}")
     from benchwright.results._runs import plain_view
 

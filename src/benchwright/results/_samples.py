@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import (
     JsonObject,
@@ -53,9 +54,16 @@ class SampleDetails(Struct, frozen=True):
     """What judges replied, by the 0-based number of the question."""
     calls: CallsView | None = None
     """The functions that it called, next to the expected ones; None if it is not about calls."""
+    name: str | None = None
+    """The name that a workflow gave its row."""
+
+    @property
+    def title(self) -> str:
+        """As `show` takes it: the name of a workflow's row, else row and repeat."""
+        return self.name or f"{self.sample.sample_id}/{self.sample.repeat}"
 
     def to_json(self) -> JsonObject:
-        """The sample, `judges` (`{number, status, text, error}`), and `calls` if it is about calls."""
+        """The sample, `judges` (`{number, status, text, error}`), `calls` if it is about calls, and the `name` of a workflow's row."""
         judges: list[JsonValue] = [
             {
                 "number": number,
@@ -66,7 +74,8 @@ class SampleDetails(Struct, frozen=True):
             for number, reply in self.judges.items()
         ]
         calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
-        return {**self.sample.to_json(), "judges": judges, **calls}
+        named: JsonObject = {} if self.name is None else {"name": self.name}
+        return {**self.sample.to_json(), "judges": judges, **calls, **named}
 
 
 class SampleList(Struct, frozen=True):
@@ -83,6 +92,13 @@ class SampleList(Struct, frozen=True):
     """Whether a table shows why each failed, in place of its prompt and reply."""
     in_full: bool = False
     """Whether a table shows everything about each."""
+
+    def named(self, numbers: Mapping[str, int]) -> SampleList:
+        """The same with the names of a workflow's rows, given their numbers."""
+        names = {number: name for name, number in numbers.items()}
+        return replace(
+            self, samples=tuple(replace(each, name=names.get(each.sample.sample_id)) for each in self.samples)
+        )
 
     def to_json(self) -> JsonObject:
         """`{run_id, samples, next}`."""

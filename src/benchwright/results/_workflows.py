@@ -291,13 +291,14 @@ def workflow_steps(
         "outcome": where.outcome,
         "where": where.metric,
         "text": where.text,
+        "changed-from": where.places,
     }
     if any(value is not None for value in given.values()):
         from benchwright.results._benchmarks import filtered_samples  # lists of steps do without
 
-        summary, _ = rows_summary(store, run)
+        summary, numbers = rows_summary(store, run)
         if summary is not None:
-            return filtered_samples(store, run, summary, where, after, limit)
+            return filtered_samples(store, run, summary, where, after, limit).named(numbers)
     for flag, value in given.items():
         if value is not None:
             raise UsageError(
@@ -321,7 +322,7 @@ def workflow_step(store: Store, run: RunRecord, key: str) -> StepList | SampleLi
         _, numbers = rows_summary(store, run)
         row = str(numbers[key]) if key in numbers else key
         if numbers and row.partition("/")[0].isdigit():
-            return find_samples(store, run.id, row)
+            return find_samples(store, run.id, row).named(numbers)
         raise NotFoundError(
             f"there is no step {key!r}.{suggest(key, views)} See: benchwright show RUN --steps"
         )

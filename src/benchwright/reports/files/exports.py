@@ -71,14 +71,21 @@ def _steps(view: WorkflowDetails, samples: RunSamples) -> Export:
     from benchwright.reports.files.sheets import export_workflow, step_rows, table_lines
     from benchwright.reports.files.workflow import workflow_report
 
-    return Export(
+    steps = Export(
         "steps",
         lambda format, raw: table_lines(step_rows(view), format, raw=raw),
         lambda path, format, raw: export_workflow(view, samples, path, format, raw=raw),
         lambda: workflow_report(view),
         parquet=False,
-        beside=_samples(view.details, samples) if view.numbers else None,
     )
+    if not view.numbers:
+        return steps
+    rows = _samples(view.details, samples)  # what people ask for; the steps lie beside them
+
+    def write(path: Path, format: str, raw: bool) -> int:
+        return (steps if format == "xlsx" else rows).write(path, format, raw)
+
+    return rows._replace(write=write, page=steps.page, beside=steps)
 
 
 def _figures(table: WorkTable, title: str = "Suite") -> Export:

@@ -152,9 +152,11 @@ def suite_rows(table: WorkTable) -> Iterator[list[Any]]:
 
 
 def step_rows(view: WorkflowDetails) -> Iterator[list[Any]]:
-    """Every step of a workflow, after a header; inputs and outputs as JSON."""
+    """Every step of a workflow, after a header; inputs and outputs as JSON. What records rows is among the samples."""
     yield list(STEP_COLUMNS)
     for step in view.steps:
+        if view.is_row(step):
+            continue
         record = step.to_json()
         yield [plain_cell(record.get(name)) for name in STEP_COLUMNS]
 
@@ -181,13 +183,15 @@ def export_suite(table: WorkTable, path: Path, format: str, *, raw: bool = False
 def export_workflow(
     view: WorkflowDetails, samples: RunSamples, path: Path, format: str, *, raw: bool = False
 ) -> int:
-    """Write the steps of a workflow, as a workbook after a summary and its rows, and return their number."""
+    """Write the steps of a workflow, as a workbook after a summary and its rows. Returns the number of the rows in a workbook, else of the steps;
+    without rows, of the steps."""
     if format == "xlsx":
         counted = _Counted(step_rows(view))
-        sheets: dict[str, Iterable[list[Any]]] = {"summary": workflow_summary(view)}
+        sheets: dict[str, Iterable[list[Any]]] = {"summary": workflow_summary(view), "steps": counted}
         if view.numbers:
-            sheets["samples"] = _samples([({}, view.details, samples)])
-        sheets["steps"] = counted
+            every = counted
+            counted = _Counted(_samples([({}, view.details, samples)]))
+            sheets = {"summary": sheets["summary"], "samples": counted, "steps": every}
         with replacing(path) as temporary:
             write_workbook(temporary, {name: map(_clean, rows) for name, rows in sheets.items()})
         return counted.rows - 1

@@ -31,6 +31,8 @@ def _in_full(details: SampleDetails) -> list[Block]:
     """Everything recorded of one sample."""
     view = details.sample
     title = f"sample {view.sample_id}, repeat {view.repeat}: {view.outcome}"
+    if details.name is not None:
+        title = f"row {printable(details.name)} ({title.partition(':')[0]}): {view.outcome}"
     sections = Sections(title, f"bold {Outcome(view.outcome).style}")
     sections.add("system", view.system)
     messages = orjson.loads(view.messages) if view.messages else []
@@ -64,7 +66,7 @@ def _reasons(view: SampleList) -> Iterator[Block]:
         sample = details.sample
         error = printable((sample.error or "").replace("\n", " "))
         cut = error if len(error) <= _ERROR_WIDTH else error[:_ERROR_WIDTH] + "…"
-        rows.append((_number(sample), f"{sample.outcome}: {cut}"))
+        rows.append((printable(details.title), f"{sample.outcome}: {cut}"))
     if view.next is not None:
         rows.append(("…", f"only the first {len(view.samples)} are shown"))
     yield labelled(rows)
@@ -72,17 +74,16 @@ def _reasons(view: SampleList) -> Iterator[Block]:
 
 def _table(view: SampleList) -> Iterator[Block]:
     headings = Heading("sample", right=True, whole=True), *map(Heading, ("prompt", "reply", "target"))
-    samples = [details.sample for details in view.samples]
     rows = (
-        (_number(each), *map(_short_words, (each.prompt, each.response, each.target))) for each in samples
+        (
+            printable(each.title),
+            *map(_short_words, (each.sample.prompt, each.sample.response, each.sample.target)),
+        )
+        for each in view.samples
     )
     yield Table(headings, tuple(rows))
     if view.next is not None:
         yield line(f"only the first {len(view.samples)} are shown; more with --limit")
-
-
-def _number(sample: SampleView) -> str:
-    return f"{sample.sample_id}/{sample.repeat}"
 
 
 def _short_words(text: str | None) -> str:

@@ -33,6 +33,7 @@ from benchwright.results import (
     duration,
     number,
     plural,
+    result_sentence,
     value_of,
 )
 
@@ -134,7 +135,8 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     if run.error:
         yield line(printable(run.error.rstrip()), "red")
     if rows is not None:
-        yield line(_rows_sentence(rows))
+        yield line(result_sentence(run.title, rows))
+        yield line(_rows_sentence(rows), "dim")
         if (scores := metric_table(rows)) is not None:
             yield scores
         yield from _row_table(view)

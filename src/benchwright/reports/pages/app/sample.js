@@ -3,7 +3,7 @@
 import { get, getText } from "./api.js";
 import { askAgain } from "./ask_again.js";
 import { anySeed } from "./blind.js";
-import { at, figure, h, name, say, scrolls, section, table } from "./dom.js";
+import { at, figure, h, name, quoted, say, scrolls, section, table } from "./dom.js";
 import { count, duration, plural } from "./figures.js";
 import { labelling } from "./labels.js";
 import { pageOf } from "./of_run.js";
@@ -175,7 +175,8 @@ export async function sample(place) {
   ].filter(Boolean);
   const read = found.scores?.extracted ?? found.scores?.parsed_response ?? found.scores?.matched;
   const others = found.repeats.filter((/** @type {Sample} */ each) => String(each.repeat) !== repeat);
-  const command = `benchwright show ${run} ${row}/${repeat}`;
+  const command = `benchwright show ${run} ${found.name === null ? `${row}/${repeat}` : quoted(found.name)}`;
+  if (found.name !== null) place.command = command;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(found.run) }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),
     h("div", { class: "bar" }, h("h1", { tabindex: "-1" }, found.name === null ? null : h("span", {}, "Row ", name("name", found.name), h("span", { class: "dim" }, " · ")), "Sample ", figure("sample_id", row), "/", figure("repeat", repeat)), state(found),

@@ -86,14 +86,16 @@ export function workflow(found, { ways = [], way } = {}) {
   const total = shown ? shown.steps : all.length, failed = shown ? shown.troubled : bad.length;
   const metrics = Map.groupBy(/** @type {import("./rest.js").MetricBody[]} */ (found.metrics), ({ metric_name: label }) => label);
   const known = shown ? shown.rows : found.rows.length, counted = known ? `${plural(known, "row")}, ${troubled ? `${count(troubled)} failed` : "none failed"}. ` : "";
-  const sentence = `${counted}${failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")} so far succeeded.` : known ? "" : "It has no steps."}`;
+  const sentence = `${counted}${failed ? `${count(failed)} of ${plural(total, "step")} did not succeed; they come first.` : total ? `All ${plural(total, "step")}${run.status === "completed" ? "" : " so far"} succeeded.` : known ? "" : "It has no steps."}`;
   const events = told.map((event) => [event.created_at.replace("T", " ").slice(0, 19), event.kind, event.message]);
   const cut = total > first.length ? `${count(first.length)} of ${count(total)} steps are shown; benchwright show ${id} --steps lists all.` : "";
   return [
+    found.sentence === null || found.sentence === undefined ? null : h("p", { class: "verdict-line", "data-json": "sentence" }, found.sentence),
     h("p", { class: "about" }, `Run ${id}, `, figure("run.status", run.status, `status-${run.status}`), run.duration_s === null ? "" : h("span", {}, ", ", figure("run.duration_s", duration(run.duration_s))),
       `. ${sentence}`, resumed.length ? h("b", {}, ` Resumed ${plural(resumed.length, "time")}.`) : null),
     run.error ? h("pre", { ...scrolls("Error", "card bad-text"), "data-json": "run.error" }, run.error) : null,
     found.resume ? h("p", {}, "Resume it, without repeating what is done: ", h("code", { "data-json": "resume" }, found.resume)) : null,
+    found.labels?.text ? h("p", {}, h("span", { "data-json": "labels.text" }, found.labels.text)) : null,
     ...section("Notes", ...notes(found.notes ?? [])),
     ...section("Scores", Object.keys(found.scores).length ? means(found.scores) : null),
     ...section("Rows", ...(rows.length ? [h("p", { class: "dim" }, rowsSentence(shown ? shown.rows : found.rows.length, rows.length, troubled)), ...ways] : []), ...rows.map((/** @type {import("./transcript.js").WorkflowRow} */ row, /** @type {number} */ number) => rowCard(row, number, way ? way(row.sample_id) : null, number === 0))),
@@ -104,6 +106,6 @@ export function workflow(found, { ways = [], way } = {}) {
     ...section("Events", events.length ? table("Events", ["time (UTC)", "event", "message"], events, { texts: [1, 2] }) : null,
       shown && shown.events > events.length ? h("p", { class: "dim" }, `The first ${count(events.length)} of ${count(shown.events)} events are shown; benchwright show ${id} --events lists all.`) : null),
     ...section("Printed", block("standard output", "stdout", found.stdout || null), block("standard error", "stderr", found.stderr || null)),
-    ...section("Command", h("pre", scrolls("Command"), `benchwright show ${id} --web`)),
+    ...section("Command", h("pre", scrolls("Command"), [`benchwright show ${id} --web`, `benchwright report ${id} -o page.html`, `benchwright export ${id} -o rows.xlsx`].join("\n"))),
   ].filter((each) => each !== null);
 }
