@@ -118,13 +118,16 @@ def _open(store: Store, run: RunRecord, arguments: Namespace, output: Output) ->
 
     address = page_of(run)
     if arguments.sample is not None:
-        found = kind_of(run).part(store, run, arguments.sample)
-        if not isinstance(found, SampleList):
+        index, _, repeat = arguments.sample.partition("/")
+        if run.kind == RunKind.WORKFLOW:  # by the name of the row
+            found = kind_of(run).part(store, run, arguments.sample)
+            if isinstance(found, SampleList):
+                index, repeat = str(found.samples[0].sample.sample_id), "0"
+        if run.kind == RunKind.LOAD or not index.isdigit() or not (repeat or "0").isdigit():
             raise UsageError(
                 "--web opens a run, a sample by its row, or a row of a workflow by its name: benchwright show 7 12 --web"
             )
-        sample = found.samples[0].sample
-        address = f"/runs/{run.id}/samples/{sample.sample_id}/{sample.repeat}"
+        address = f"/runs/{run.id}/samples/{index}/{repeat or 0}"
     told = open_page(named_workspace(arguments), address, output)
     if output.as_json:
         output.json(told)
