@@ -11,7 +11,7 @@ from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._web import add_web, open_page, page_of
 from benchwright.config import Setting
-from benchwright.core import Outcome
+from benchwright.core import Outcome, RunKind
 
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, SampleFilter, Store
