@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import warm
-from every_kind import SUITE, json_texts, record
+from every_kind import SUITE, record
 from postgres_server import shared_server
 
-TIMES = re.compile(
-    r"(_s|_ms|_at|_seconds|_on)$|time|start|finish|created|took|seconds|duration|elapsed|latency|rate|per_second|folder|path|files"
-    r"|headline|differ|worse|better|hash|digest|fingerprint|owner|host|pid|version|workspace|oldest|newest|ttft|e2e|sent|spent|id$"
+_PLACE = re.compile(r"[^\s\"']*/(here|team|back)\d+")
+_OWN = re.compile(r"\bruns(-\w+)*(?=/)|\bcopied\.db|\.benchwright/benchwright\.db")
+"""Names of folders and files that differ by the store."""
+_NOW = re.compile(
+    r"^ {6}\"id\"|rescored|samples_per_s|_at\"|seconds|time  |\b(ms|s)\b.*per second|fetched_at|heartbeat|\"database|\"took|worked|duration|per_second"
 )
-PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
-MEASURED = ("load", "loads")
-"""Documents of load tests: only their keys are the same, as time decides the figures."""
+"""Numbers of events, which each database gives itself, and lines about what the command itself did just now."""
 COMMANDS = {
     "list": ["list", "--json"],
     "show": ["show", "1", "--json"],
@@ -51,25 +52,36 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A workspace of SQLite, and one of PostgreSQL, with the same runs."""
-    sqlite, postgres = tmp_path_factory.mktemp("sqlite"), tmp_path_factory.mktemp("postgres")
-    record(sqlite)
-    record(postgres, shared_server().url("same"))
-    return [sqlite, postgres]
+    """A workspace with runs of every kind in SQLite, and copies of it in PostgreSQL and from there in SQLite again."""
+    here = tmp_path_factory.mktemp("here") / "work"
+    here.mkdir()
+    record(here)
+    url = shared_server().url("same")
+    found = [here]
+    for name, source, target in (("team", ".", url), ("back", url, "copied.db")):
+        folder = tmp_path_factory.mktemp(name) / "work"
+        shutil.copytree(here, folder)
+        said = said_by(folder, ["store", "copy", source, target, "--json"])
+        assert json.loads(said.stdout) == {"copied": [1, 2, 3, 4, 5, 6, 7], "known": []}, said.stderr
+        again = said_by(folder, ["store", "copy", source, target, "--json"])
+        assert json.loads(again.stdout)["known"] == [1, 2, 3, 4, 5, 6, 7]
+        (folder / "benchwright.toml").write_text(f"store = {json.dumps(target)}\n", encoding="utf-8")
+        found.append(folder)
+    return found
 
 
 def test_every_command_says_the_same(folders: list[Path]) -> None:
     differing = []
     for name, words in COMMANDS.items():
-        one, two = (said(folder, words) for folder in folders)
-        if name in MEASURED:
-            one, two = ((code, dict.fromkeys(found)) for code, found in (one, two))
-        if one != two:
-            differing.append(f"{name}: {difference(one, two)}")
+        sqlite, *others = (comparable(folder, words) for folder in folders)
+        for other in others:
+            if other != sqlite:
+                parts = [(one, two) for one, two in zip_longest(sqlite, other) if one != two]
+                differing.append(f"{name}: {parts[:3]}")
     assert not differing, "\n".join(differing)
 
 
-def said(folder: Path, words: list[str]) -> tuple[int, Any]:
+def said_by(folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
     done = warm.run(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder,
@@ -78,25 +90,14 @@ def said(folder: Path, words: list[str]) -> tuple[int, Any]:
         text=True,
     )
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
-    done.stdout = PORT.sub("PORT", done.stdout.replace(str(folder), "FOLDER").replace(folder.name, "NAME"))
-    try:
-        document = json.loads(done.stdout)
-    except ValueError:
-        words_only = re.sub(r"[\d.]+( ms| s|%)?|/\S+", "…", done.stdout)
-        return done.returncode, words_only if "--json" not in words else done.stdout + done.stderr
-    return done.returncode, {
-        path: (None if TIMES.search(path) or isinstance(value, float) else value)
-        for path, value in json_texts(document)
-    }
+    return done
 
 
-def difference(one: Any, two: Any) -> str:
-    if isinstance(one[1], dict) and isinstance(two[1], dict):
-        paths = [
-            path for path in {*one[1], *two[1]} if one[1].get(path, "absent") != two[1].get(path, "absent")
-        ]
-        return f"exit {one[0]}/{two[0]} " + "; ".join(
-            f"{path}: {one[1].get(path, 'absent')!r} / {two[1].get(path, 'absent')!r}"
-            for path in sorted(paths)[:5]
-        )
-    return f"{str(one)[-700:]}\n   / {str(two)[-700:]}"
+def comparable(folder: Path, words: list[str]) -> list[str]:
+    """The lines that a command prints, without what names its place or the time of this command."""
+    done = said_by(folder, words)
+    text = _PLACE.sub("PLACE", done.stdout + done.stderr)
+    return [
+        str(done.returncode),
+        *(line for line in _OWN.sub("…", text).splitlines() if not _NOW.search(line)),
+    ]

@@ -94,6 +94,9 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "doctor", "check the records, recover damaged ones and list lost runs again", "_doctor"
     ),
+    "store": Command(
+        "store copy FROM TO", "copy runs to another store, such as a team's PostgreSQL database", "_store"
+    ),
     "serve": Command("serve", "show this workspace in a browser and serve it over REST", "_serve"),
     "token": Command(
         "token ACT [NAME]", "make, list and take away tokens of people who may use a server", "_token"

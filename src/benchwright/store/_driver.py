@@ -18,6 +18,10 @@ class Cursor(Protocol):
     """The result of a statement. Rows that are iterated are read as they are needed."""
 
     @property
+    def description(self) -> Any:
+        """A tuple for each column, the name first."""
+
+    @property
     def rowcount(self) -> int:
         """Rows that the statement wrote."""
 

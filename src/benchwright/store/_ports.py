@@ -104,6 +104,12 @@ class RunStore(Protocol):
         """Record a run that was read from its folder and returns the number of its steps; or, if it is on record, add steps that
         it has lost, and return the number of those added."""
 
+    def copy_to(
+        self, other: Store, numbers: Sequence[int], told: Callable[[RunRecord, int], None]
+    ) -> tuple[list[int], list[int]]:
+        """Copy runs with their records, labels and files to another store, and compare what arrived. They keep their numbers. `told` gets
+        each run with the number of its records. Returns the runs that were copied, and those that were there already."""
+
     def remove_run(self, run_id: int, *, number_is_free: bool = False) -> None:
         """Delete a run and everything recorded under it. `number_is_free` for one that could not start."""
 
