@@ -393,19 +393,25 @@ def random_server(seed: int) -> tuple[str, SimulatedServer]:
     return f"{law}, {number} slots, {rate:.3g}/s, {profile}, {share:g} within {limit:.3g} s", server
 
 
+def disturbed_server(seed: int) -> tuple[str, SimulatedServer]:
+    """A random server; one in four is slow at first, and one in four has a noisy network, if it is in an open loop."""
+    name, server = random_server(seed)
+    dice, serve = Random(f"around {seed}"), server.serve
+    if server.closed is not None:
+        return name, server
+    if dice.random() < 0.25:
+        name, serve = f"{name}, slow at first", warming_up(serve, dice.uniform(1, 5), dice.uniform(1.2, 2.5))
+    if dice.random() < 0.25:
+        name, serve = f"{name}, noisy", with_noise(serve, server.limit * dice.uniform(0.05, 0.2), 0.7)
+    return name, server._replace(serve=serve)
+
+
 def misses_in_the_long_run(server: SimulatedServer, rate: float, requests: int = 100_000) -> float:
-    """The share of requests beyond the limit at a rate."""
+    """The share of requests beyond the limit at a rate, or with so many in flight."""
     dice = Random(5)
+    if server.closed is not None:
+        own = server.closed(int(rate), requests / server.capacity, dice)
+        return sum(each > server.limit for each in own[len(own) // 50 :]) / (len(own) - len(own) // 50)
     gap = (lambda: dice.expovariate(rate)) if server.profile == "poisson" else (lambda: 1 / rate)
     taken = server.serve(list(accumulate(gap() for _ in range(requests))), dice)[requests // 50 :]
     return sum(each is None or each > server.limit for each in taken) / len(taken)
-
-
-def capacity_of(server: SimulatedServer) -> float:
-    """The largest rate that keeps the limit in the long run, within 0.4 %."""
-    low, high = 0.005 * server.capacity, server.capacity
-    while high > 1.004 * low:
-        middle = (low * high) ** 0.5
-        within = misses_in_the_long_run(server, middle, 300_000) <= 1 - server.share
-        low, high = (middle, high) if within else (low, middle)
-    return (low * high) ** 0.5

@@ -8,6 +8,7 @@ that may miss is reached.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from math import exp, floor, fsum, inf, log, log1p
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ _NEAR = 0.2
 
 TIMES_THE_LIMIT = 15.0
 """A probe near the boundary lasts so many times the largest limit, until a queue that grows slowly reaches it."""
+_LONG_ENOUGH = 5.0
+"""A probe that supports an answer lasts at least so many times the largest limit."""
 _RELAXATIONS = 4.0
 """It also lasts so many times the square of the time that a request may wait, times the rate: about ten times as long as a busy queue
 needs to forget how it began."""
@@ -175,26 +178,39 @@ def refuted(probes: Sequence[Probe], search: LoadSearch, spread: float = 1.0) ->
 
 
 def shown(counted: Sequence[Probe], settings: LoadSettings) -> float | None:
-    """The largest level whose requests show the share with a confidence of 95 %, though misses come in rows, below all levels that fail. Requests
-    of higher levels below these count too: at less load, no more of them would have missed."""
-    search = search_of(settings)
+    """The largest level whose requests show the share with a confidence of 95 %, though misses come in rows, below all levels that fail.
+    Requests of higher levels below these count too: at less load, no more of them would have missed."""
     spread = _pooled_spread(counted, *_telling(settings))
-    passing: list[list[Probe]] = []
-    for level in sorted({probe.level for probe in counted}):
-        own = probes_at(counted, level)
-        if mostly_passed(own):
-            passing.append(own)
-        elif refuted(own, search, spread):
-            break
+    passing = _passing(counted, settings)
     for place in reversed(range(len(passing))):
         pool: list[Probe] = []
         for own in passing[place:]:
             pool += own
             requests, misses = _together(pool)
             kept, number = floor((requests - misses) / spread), floor(requests / spread)
-            if binomial_tail(kept, number, 1 - allowed_misses(search.share)) <= TAIL:
+            few = binomial_tail(kept, number, 1 - allowed_misses(search_of(settings).share)) > TAIL
+            if not few and _is_long(pool, settings):
                 return passing[place][0].level
     return None
+
+
+def passed(counted: Sequence[Probe], settings: LoadSettings) -> float | None:
+    """The largest level that mostly passed, below all levels that fail."""
+    levels = [own[0].level for own in _passing(counted, settings) if _is_long(own, settings)]
+    return max(levels, default=None)
+
+
+def _passing(counted: Sequence[Probe], settings: LoadSettings) -> list[list[Probe]]:
+    """The probes of each level that mostly passed, below all that fail by more than chance, from the lowest level to the highest."""
+    levels = (probes_at(counted, level) for level in sorted({probe.level for probe in counted}))
+    below = takewhile(lambda own: not fails(own, search_of(settings)), levels)
+    return [*filter(mostly_passed, below)]
+
+
+def _is_long(probes: Sequence[Probe], settings: LoadSettings) -> bool:
+    """Whether a queue that grows would have reached the limit in one of the probes."""
+    longest = max((limit for _, limit in settings.slo), default=0.0)
+    return max(probe.seconds for probe in probes) >= _LONG_ENOUGH * longest
 
 
 def not_refuted(counted: Sequence[Probe], above: float, settings: LoadSettings) -> float:

@@ -26,6 +26,7 @@ from benchwright.perf._boundary import (
     memory,
     mostly_passed,
     not_refuted,
+    passed,
     probes_at,
     search_of,
     shown,
@@ -197,18 +198,10 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
     if counted and _has_end(counted, search):
         boundary = find_boundary(counted, settings)
     good = _answer(counted, boundary, settings)
-    narrow = boundary is None or _settled(boundary, counted, settings) is not None
-    # A queue on paper knows better than a level that passed: it may have passed by chance, or before a slow queue reached the limit.
-    least = None if narrow or (boundary is not None and boundary.on_paper) else shown(counted, settings)
-    if least is not None and least > (good or 0.0):
-        good = least
-    if (
-        boundary is not None
-        and not (narrow or boundary.on_paper)
-        and least is None
-        and settings.profile in RANDOM
-    ):
-        good = None  # a few requests without a burst of misses fit a curve, but show nothing
+    least = None
+    if boundary is not None and following is not None:
+        least = shown(counted, settings)
+        good = _supported(good, least, boundary, counted, settings)
     status = _status(probes, search, good, boundary, following)
     bad = _failing_level(counted, good or 0.0)
     held = good
@@ -260,6 +253,22 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
         next_level=None if following is None else following.level,
         next_seconds=following.seconds if of_time and following is not None else None,
     )
+
+
+def _supported(
+    estimate: float | None,
+    least: float | None,
+    boundary: Boundary,
+    counted: Sequence[Probe],
+    settings: LoadSettings,
+) -> float | None:
+    """The answer of a search that ended early, so that no probes have confirmed its estimate: at most what requests showed (`least`), or, if they are
+    too few to show anything, a level that passed. An estimate may lower it, and is no evidence for more."""
+    if not boundary.on_paper and settings.profile in RANDOM:
+        return least  # a few requests without a burst of misses fit a curve, but show nothing
+    most = least if boundary.on_paper and least is not None else passed(counted, settings)
+    found = None if estimate is None or most is None else min(estimate, most)
+    return found if boundary.on_paper else max(filter(None, (found, least)), default=None)
 
 
 def _status(
