@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from benchwright import RunResult, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import ModelRequest, UsageError
 from benchwright.datasets import Sampling
 from benchwright.datasets._lengths import FixedLength, UniformLengths
+from benchwright.results import Slices
 from benchwright.scorers import exact_match
+from benchwright.store import Workspace, open_store
 
 NUMBERS = count()
 ROWS = [{"question": f"q{n}", "answer": f"a{n}", "max_tokens": "7"} for n in range(4)]
@@ -174,3 +177,30 @@ def test_examples_come_from_outside_of_a_plan_while_rows_are_free(run_in: Callab
     every._benchmark = replace(every._benchmark, num_fewshot=1)  # type: ignore[attr-defined]
     notes = run_in(every, Script()).summary.notes
     assert any("taken from rows that are evaluated too" in note for note in notes)
+
+
+@pytest.mark.parametrize("order", ["in a row", "in turn", "shuffled"])
+def test_copies_in_the_data_make_no_interval_narrower(tmp_path: Path, order: str) -> None:
+    """Whoever asks: the run, its slices, a comparison with itself, and the run on the rows without copies."""
+    rows = [{"question": f"q{n}", "answer": "yes", "kind": "all"} for n in range(24)]
+    copied = [row for row in rows for _ in range(5)] if order == "in a row" else rows * 5
+    if order == "shuffled":
+        random.Random(3).shuffle(copied)
+
+    def answer(request: Any) -> str:
+        return "yes" if int(request.body["messages"][-1]["content"].split("q")[-1]) % 3 else "no"
+
+    found = []
+    for name, data in (("once", rows), ("copied", copied)):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("\n".join(map(json.dumps, data)))
+        result = benchwright.run(
+            str(file), endpoint=ScriptedEndpoint(answer), workspace=tmp_path, cache=False
+        )
+        metric = result.summary.metrics["exact"]
+        with open_store(Workspace(tmp_path)) as store:
+            slices: Any = Slices.of(store, store.run(result.run_id), "kind").to_json()
+        found.append((metric.value, metric.ci_low, metric.ci_high))
+        assert metric.count == len(data)
+        assert slices["slices"][0]["ci_low"] == pytest.approx(metric.ci_low), slices
+    assert found[0] == pytest.approx(found[1])

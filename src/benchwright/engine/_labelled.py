@@ -38,6 +38,7 @@ async def summary_with_labels(prepared: Prepared, store: Store, run: RunRecord) 
         spec=prepared.spec,
         notes=[],
         origins=prepared.rows.reader.origins(),
+        copies=bool(prepared.rows.scan.copies),
         pass_k=settings.pass_k,
         labels=LabelCounts(),
     )

@@ -280,6 +280,7 @@ class RunStart:
             failure_threshold=prepared.settings.failure_threshold,
             spec=prepared.spec,
             origins=prepared.rows.reader.origins(),
+            copies=bool(prepared.rows.scan.copies),
             pass_k=prepared.settings.pass_k,
             manifest=run.manifest,
             labels=_label_counts(prepared.settings),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -43,6 +43,10 @@ _BLOCK_BYTES = 1_000_000
 """Bytes per block, because a record may contain a long text."""
 
 
+_Clustered: TypeAlias = tuple[int, int, bytes]
+"""The cluster of a sample, the number of its row, and its record."""
+
+
 def summarise(
     store: Store,
     run_id: int,
@@ -53,6 +57,7 @@ def summarise(
     spec: BenchmarkSpec,
     notes: list[str],
     origins: Sequence[int] | None = None,
+    copies: bool = False,
     pass_k: Sequence[int] | None = None,
     manifest: JsonObject | None = None,
     labels: LabelCounts | None = None,
@@ -60,14 +65,18 @@ def summarise(
     """Summarise what is recorded so far.
 
     If a plan sends rows more than once, `origins` gives the data row of each sample; copies then form one cluster of the
-    interval, as repeats do. `pass_k` has each k of `pass@k`; None: the number of repeats. The run's `manifest` shows
+    interval, as repeats do. So do rows with the same content, which are looked for if the data have `copies`. `pass_k` has each k of `pass@k`; None: the number of repeats. The run's `manifest` shows
     whether the benchmark was changed between starts. `labels` counts the samples that they changed, for a run scored with them.
     """
     sums = _RunSums(spec, repeats)
     sums.labels = labels
-    recorded: Iterable[tuple[int, int, bytes]] = map(itemgetter(0, 1, 3), store.scored(run_id))
-    for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
-        sums.add(indices, records)
+    recorded: Iterable[_Clustered] = map(itemgetter(0, 0, 3), store.scored(run_id))
+    if origins is not None:
+        recorded = _by_origin(store.scored(run_id), origins)
+    elif copies:
+        recorded = _by_content(store.scored(run_id))
+    for clusters, indices, records in _in_blocks(recorded):
+        sums.add(clusters, indices, records)
     evaluated, failed = sums.counts.total(), sums.failed
     metrics = _metrics(sums, spec)
     changes = change_notes(manifest or {}, evaluated)
@@ -156,15 +165,15 @@ class _RunSums:
         self.labels: LabelCounts | None = None
         """The samples that labels changed, in a run that was scored with them."""
 
-    def add(self, indices: Sequence[int], records: RecordColumns) -> None:
-        """Add many records, given with their row numbers."""
+    def add(self, clusters: Sequence[int], indices: Sequence[int], records: RecordColumns) -> None:
+        """Add many records, given with the clusters of their rows and the numbers of these."""
         self.counts.update(records.column("outcome"))
         scores: list[dict[str, Any] | None] = records.column("scores")
         self.failed += scores.count(None)
         counted = _without_unanswered(scores, records)
         if self.labels is not None:
             self.labels.add(scores, records.column("error"))
-        self.aggregator.add_all(indices, counted, records.column("constants"))
+        self.aggregator.add_all(clusters, counted, records.column("constants"))
         if self.derived is not None:
             for given in scores:
                 if given is not None:
@@ -263,36 +272,39 @@ def _reply_notes(sums: _RunSums) -> Iterator[str]:
         yield f"{too_long:,} of {evaluated:,} prompts were longer than the model's context and got no reply"
 
 
-def _in_blocks(
-    recorded: Iterable[tuple[int, int, bytes]],
-) -> Iterator[tuple[list[int], RecordColumns]]:
-    """The records with their indices, in blocks."""
+def _in_blocks(recorded: Iterable[_Clustered]) -> Iterator[tuple[list[int], list[int], RecordColumns]]:
+    """The records with their clusters and rows, in blocks."""
+    clusters: list[int] = []
     indices: list[int] = []
     outputs: list[bytes] = []
     size = 0
-    for index, _, output in recorded:
+    for cluster, index, output in recorded:
+        clusters.append(cluster)
         indices.append(index)
         outputs.append(output)
         size += len(output)
         if size >= _BLOCK_BYTES or len(outputs) >= _BLOCK_ROWS:
-            yield indices, SampleRecord.columns(outputs)
-            indices, outputs, size = [], [], 0
+            yield clusters, indices, SampleRecord.columns(outputs)
+            clusters, indices, outputs, size = [], [], [], 0
     if outputs:
-        yield indices, SampleRecord.columns(outputs)
+        yield clusters, indices, SampleRecord.columns(outputs)
 
 
 def _by_origin(
-    recorded: Iterable[tuple[int, int, bytes]], origins: Sequence[int]
-) -> list[tuple[int, int, bytes]]:
-    """The records with their data row as index, grouped by row. Keeps all of them in memory: about 200 bytes per
+    recorded: Iterable[tuple[int, int, bytes, bytes]], origins: Sequence[int]
+) -> list[_Clustered]:
+    """The records with their data row as cluster and as row, grouped by it. Keeps all of them in memory: about 200 bytes per
     sample."""
     # Rows that could not be read come after the others; each is a group by itself.
-    found = [
-        (origins[index] if index < len(origins) else -1 - index, repeat, output)
-        for index, repeat, output in recorded
-    ]
-    found.sort(key=lambda record: record[0])
-    return found
+    rows = ((origins[index] if index < len(origins) else -1 - index, output) for index, _, _, output in recorded)
+    return sorted(((row, row, output) for row, output in rows), key=itemgetter(0))
+
+
+def _by_content(recorded: Iterable[tuple[int, int, bytes, bytes]]) -> list[_Clustered]:
+    """The records grouped by the content of their rows; a cluster has the number of its first row. Keeps all in memory too."""
+    first: dict[bytes, int] = {}
+    found = [(first.setdefault(content, index), index, output) for index, _, content, output in recorded]
+    return sorted(found, key=itemgetter(0, 1))
 
 
 def _metrics(sums: _RunSums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
