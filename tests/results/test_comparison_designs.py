@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import benchwright
+from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import Outcome, RunSummary, SampleRecord, encode_json, lower_is_better, row_hash
 from benchwright.results import ComparisonOptions, FoundRun
 from benchwright.results._clusters import SampleTexts
@@ -233,3 +235,40 @@ def test_a_tolerance_never_says_the_same_and_significant_at_once() -> None:
     assert (one.same, one.significant, one.direction, one.p_adjusted) == (True, False, "same", None)
     one = compare_benchmarks(*runs, ComparisonOptions(tolerance=0.03)).metrics[0]
     assert (one.same, one.significant, one.direction) == (False, True, "up")
+
+
+@benchmark(name="shifted", dataset=[{"q": str(n)} for n in range(30)], prompt="{q}")
+@scorer
+def shifted(sample: ScorerInput) -> dict[str, Any]:
+    value = 0.3 + int(sample.metadata["q"]) / 100 + float(sample.response)
+    return {"good": value, "error_rate": 1 - value}
+
+
+@pytest.mark.parametrize("shift", [0.01, -0.01, 0.04, -0.04])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02, 0.05])
+def test_a_tolerance_is_named_and_hides_no_value(tmp_path: Path, shift: float, tolerance: float) -> None:
+    """What is within it is neither changed nor significant, whatever the test; its values are shown as they are."""
+    numbers = [
+        benchwright.run(
+            shifted,
+            endpoint=ScriptedEndpoint(lambda request, moved=moved: str(moved)),
+            workspace=tmp_path,
+            cache=False,
+        ).run_id
+        for moved in (0.0, shift)
+    ]
+    found = benchwright.compare(*numbers, tolerance=tolerance, force=True, workspace=tmp_path)
+    within = abs(shift) < tolerance
+    assert found.differs != within
+    assert found.regressed == (not within and shift < 0)
+    assert found.to_json()["tolerance"] == tolerance
+    for metric in found.metrics:
+        assert metric.same == within
+        assert metric.significant != within
+    good, rate = found.metrics[0], next(each for each in found.metrics if each.name == "error_rate")
+    assert rate not in found.folded[1], "not as one value"
+    if within:
+        assert f"within the tolerance of {tolerance:g}" in found.sentence
+        assert "beyond the tolerance" in good.words
+    else:
+        assert (good.worse, rate.worse) == (shift < 0, shift < 0)

@@ -290,13 +290,13 @@ def _in_blocks(recorded: Iterable[_Clustered]) -> Iterator[tuple[list[int], list
         yield clusters, indices, SampleRecord.columns(outputs)
 
 
-def _by_origin(
-    recorded: Iterable[tuple[int, int, bytes, bytes]], origins: Sequence[int]
-) -> list[_Clustered]:
+def _by_origin(recorded: Iterable[tuple[int, int, bytes, bytes]], origins: Sequence[int]) -> list[_Clustered]:
     """The records with their data row as cluster and as row, grouped by it. Keeps all of them in memory: about 200 bytes per
     sample."""
     # Rows that could not be read come after the others; each is a group by itself.
-    rows = ((origins[index] if index < len(origins) else -1 - index, output) for index, _, _, output in recorded)
+    rows = (
+        (origins[index] if index < len(origins) else -1 - index, output) for index, _, _, output in recorded
+    )
     return sorted(((row, row, output) for row, output in rows), key=itemgetter(0))
 
 

@@ -150,6 +150,7 @@ def compared_samples(
         only_b=seen.only_b,
         inputs=inputs,
         outputs={"run_a": None, "run_b": None, **(outputs or {}), "same": same and not seen.differ},
+        tolerance=options.tolerance,
     )
 
 

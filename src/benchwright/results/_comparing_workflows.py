@@ -106,6 +106,7 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
         only_b=sum(key not in left for key in keys),
         inputs=inputs,
         outputs=outputs,
+        tolerance=options.tolerance,
         noun="step",
     )
 

@@ -209,6 +209,8 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
     """Samples that only the second has."""
     outputs: JsonObject
     """`same`, and the outputs of the runs if they have any."""
+    tolerance: float = 0.0
+    """The largest difference of scores that counts as none."""
     noun: Literal["sample", "step"] = "sample"
     """What was paired."""
 
@@ -225,8 +227,9 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
         if self.noun == "sample" and not self.both:
             return "no row is in both runs, so there is nothing to compare"
         if not self.differs:
+            within = f" within the tolerance of {self.tolerance:g}" if self.tolerance else ""
             same = "" if self.inputs.get("same") else ", of runs with different settings"
-            return f"the same results{same}"
+            return f"the same results{within}{same}"
         parts = [
             self._by_rows
             or (f"{self.changes:,} of {both} changed" if self.changes else f"all {both} in both are the same")
@@ -299,6 +302,7 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
                 }
                 for each in self.effort
             ],
+            "tolerance": self.tolerance,
             "tests": self.tests,
             "tests_failures_as_wrong": self.tests_failures_as_wrong,
         }

@@ -90,14 +90,20 @@ class MetricComparison(Struct, frozen=True):
         )
 
     @property
+    def unmoved(self) -> bool:
+        """Whether the rows have the same mean in both runs, and not only within a tolerance."""
+        return self.paired is None or not self.paired.difference
+
+    @property
     def words(self) -> str:
         """How the metric changed, in words."""
         paired = self.paired
         if paired is None:
             return f"{self.name} cannot be compared row by row"
-        if not paired.differing:
-            return f"no difference in {self.name}"
         moved = f"{'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f}"
+        if not paired.differing:
+            beyond = f" beyond the tolerance ({moved})" if paired.difference else ""
+            return f"no difference in {self.name}{beyond}"
         if not self.significant:
             return f"no significant difference in {self.name} ({moved})"
         if self.direction not in ("up", "down"):
@@ -280,7 +286,7 @@ def folded(
     for metric in metrics:
         if metric.shown in found:
             found[metric.shown][1].append(metric.name)
-        elif found and metric.same and metric.failures_as_wrong is None:
+        elif found and metric.same and metric.failures_as_wrong is None and metric.unmoved:
             unchanged.append(metric)
         else:
             found[metric.shown] = metric, []

@@ -197,7 +197,8 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
             " (less is better)" if metric.lower_is_better else ""
         )
     if not paired.differing:
-        return f"{metric.name}: no difference in {paired.pairs:,} paired {'rows' if noun == 'sample' else 'steps'}"
+        beyond = "" if metric.unmoved else " is beyond the tolerance"
+        return f"{metric.name}: no difference in {paired.pairs:,} paired {'rows' if noun == 'sample' else 'steps'}{beyond}"
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     if paired.ci_low is not None and paired.too_few:
