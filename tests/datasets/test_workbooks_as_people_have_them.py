@@ -600,3 +600,48 @@ def test_one_pass_over_a_workbook_also_gives_its_identity(
     assert list(reader.good_rows())
     monkeypatch.setattr("benchwright.datasets._readers.workbook._book", None)
     assert reader.fingerprint().startswith("sha256:")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hidden_rows_are_read_and_counted(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    made = Workbook()
+    sheet = made.active
+    assert sheet is not None
+    sheet.append(["question", "answer", "kind"])
+    for number in range(20):
+        sheet.append([f"q{number}", number, draw.choice("ab")])
+    hidden = draw.sample(range(2, 22), draw.randint(0, 6))
+    for row in hidden:
+        sheet.row_dimensions[row].hidden = True
+    secret = made.create_sheet("Secret")
+    secret.append(["question", "answer"])
+    secret.append(["hidden", "1"])
+    secret.sheet_state = "hidden"
+    made.save(path := tmp_path / "b.xlsx")
+    assert len(load_dataset(path)) == 20
+    told = [note for note in open_notes(path) if "hidden" in note]
+    counted = f"{len(hidden)} row of" if len(hidden) == 1 else f"{len(hidden)} rows of"
+    assert [note.startswith(counted) for note in told] == ([True] if hidden else [])
+
+
+def test_what_a_workbook_of_libreoffice_does_not_give_is_told(tmp_path: Path) -> None:
+    good = ods(tmp_path / "b.ods", ["question", "answer"], ["q", "a"])
+    assert open_notes(good) == []
+    parts = parts_of(good)
+    for old, new in (
+        (
+            b'"string" table:number-columns-repeated="1"><text:p>a<',
+            b'"percentage" office:value="0.125"><text:p>12.5 %<',
+        ),
+        (b'<table:table-row table:number-rows-repeated="1"', b'<table:table-row table:visibility="filter"'),
+        (b"</office:spreadsheet>", b'<table:table table:name="S"/></office:spreadsheet>'),
+    ):
+        assert old in parts["content.xml"]
+        parts["content.xml"] = parts["content.xml"].replace(old, new)
+    changed = write_parts(tmp_path / "c.ods", parts)
+    assert [row["answer"] for row in load_dataset(changed)] == [0.125]
+    assert [note.partition(".")[0] for note in open_notes(changed)] == [
+        "cells with percentages: 1",
+        "groups of hidden rows: 2",
+    ]

@@ -6,16 +6,23 @@ The library allocates as many cells as the file claims to have, and ends the pro
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from benchwright.core import DatasetError, load_json
 from benchwright.datasets._readers.xlsx_cells import Cells, SheetPart
 from benchwright.datasets._stored import MEGABYTE, StoredFile
 
+_ODS_CONTENT = "content.xml"
+_ODS_MARKS = {
+    "percentages": re.compile(rb'office:value-type="percentage"'),
+    "hidden": re.compile(rb'table:visibility="(?:collapse|filter)"'),
+}
+_LONGEST_MARK = 40
 MOST_BYTES = 1024**3
 """The memory that reading may take, and the largest unpacked size."""
 
@@ -32,7 +39,27 @@ class OtherBook:
         except DatasetError:
             self.close()
             raise
-        self.sheets = [SheetPart(name, name, False) for name in found]
+        self.sheets = [SheetPart(name, name, hidden) for name, hidden in found]
+        self._tell_what_is_not_read()
+
+    def _tell_what_is_not_read(self) -> None:
+        """Note what the library does not give and people see: formats of numbers, and which rows are hidden."""
+        try:
+            with zipfile.ZipFile(self._file.path) as parts, parts.open(_ODS_CONTENT) as content:
+                found = _count_marks(content)
+        except (zipfile.BadZipFile, KeyError, OSError):
+            found = {}  # an .xls, whose formats cannot be seen from here
+            self._file.note(
+                "percentages of this format are read as numbers (12.5% as 0.125), and postcodes without zeros in front. To have "
+                "them as the sheet shows them, save it as .xlsx"
+            )
+        if percentages := found.get("percentages"):
+            self._file.note(
+                f"cells with percentages: {percentages:,}. They are read as numbers (12.5% as 0.125). To have them as the sheet shows "
+                "them, save it as .xlsx"
+            )
+        if hidden := found.get("hidden"):
+            self._file.note(f"groups of hidden rows: {hidden:,}. They are read like the others")
 
     def close(self) -> None:
         """End what still reads."""
@@ -83,6 +110,18 @@ class OtherBook:
             )
 
 
+def _count_marks(content: IO[bytes]) -> dict[str, int]:
+    """How often the marks of what is not read occur, in a stream."""
+    found = dict.fromkeys(_ODS_MARKS, 0)
+    kept = b""
+    while block := content.read(MEGABYTE):
+        block = kept + block
+        for name, mark in _ODS_MARKS.items():
+            found[name] += sum(1 for each in mark.finditer(block) if each.end() > len(kept))
+        kept = block[-_LONGEST_MARK:]
+    return found
+
+
 def _check_size(file: StoredFile) -> None:
     try:
         with zipfile.ZipFile(file.path) as parts:
@@ -111,7 +150,11 @@ def main() -> None:
     try:
         book = python_calamine.CalamineWorkbook.from_path(order["path"])
         if order["sheet"] is None:
-            print(json.dumps(list(book.sheet_names)), flush=True)
+            visible = python_calamine.SheetVisibleEnum.Visible
+            print(
+                json.dumps([(each.name, each.visible != visible) for each in book.sheets_metadata]),
+                flush=True,
+            )
             return
         sheet = book.get_sheet_by_name(order["sheet"])
         first = (sheet.start or (0, 0))[1]  # columns before it are left out, rows are not

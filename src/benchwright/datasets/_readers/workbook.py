@@ -17,6 +17,7 @@ from benchwright.core import DatasetError, Row, listed, suggest
 from benchwright.datasets._readers.xlsx_cells import (
     BadCell,
     Cells,
+    HiddenLine,
     NotAWorkbookError,
     SheetPart,
     XlsxBook,
@@ -206,10 +207,18 @@ def _sheet_rows(file: StoredFile, book: Book, sheet: SheetPart) -> Iterator[tupl
     number, cells = top[at]
     header = _header(file, sheet, number, cells)
     seen: set[tuple[int, str]] = set()
+    hidden = 0
     for line, found in chain(top[at + 1 :], rows):
         row, reason = _row(sheet.name, line, found, header, seen)
+        hidden += row is not None and isinstance(line, HiddenLine)
         if row is not None or reason:
             yield line, row, reason
+    if hidden:
+        rows_are = "row of sheet {} is" if hidden == 1 else "rows of sheet {} are"
+        file.note(
+            f"{hidden:,} {rows_are.format(repr(sheet.name))} hidden and read like the others. Delete what should not be evaluated, "
+            "or choose rows by a column with --filter"
+        )
 
 
 def _header_place(file: StoredFile, sheet: SheetPart, top: Sequence[NumberedCells]) -> int:

@@ -52,6 +52,10 @@ class SheetPart(Struct, frozen=True):
     hidden: bool
 
 
+class HiddenLine(int):
+    """The number of a row that the sheet does not show: someone hid it, or a filter did."""
+
+
 class NotAWorkbookError(ValueError):
     """A file that is not a workbook in this format."""
 
@@ -91,7 +95,7 @@ class XlsxBook:
                 raise NotAWorkbookError(f"{sheet.part}: the row after {number} has no number: {exc}") from exc
             cells = self._cells(row, number)
             if cells:
-                yield number, cells
+                yield HiddenLine(number) if row.get("hidden") in ("1", "true") else number, cells
 
     def _cells(self, row: Element, number: int) -> Cells:
         found: Cells = {}
