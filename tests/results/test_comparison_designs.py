@@ -81,10 +81,10 @@ class Design:
         down = lower_is_better(self.metric, ())
         metrics = {
             name: {
-                "value": each.mean, "count": each.count, "stddev": each.stddev, "stderr": each.stderr,
+                "value": each.value, "count": each.count, "stddev": each.stddev, "stderr": each.stderr,
                 "sample_stderr": each.sample_stderr, "ci_low": each.ci_low, "ci_high": each.ci_high,
                 "interval": each.interval, "min": each.min, "max": each.max,
-                "with_failures": None if down else wrong[name].mean,
+                "with_failures": None if down else wrong[name].value,
                 "with_failures_count": None if down else wrong[name].count,
             }
             for name, each in sums.summaries().items()
