@@ -106,7 +106,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     def ready(address: ServerAddress) -> None:
         if address.first is not None:
             output.note(
-                f"note: this workspace is also served at {address.first.described}; server.json still names that server"
+                f"note: this workspace is also served at {address.first}; server.json still names that server"
             )
         for line in settings.described(address.url, People(workspace).known):
             output.note(line)

@@ -15,7 +15,7 @@ from threading import RLock
 from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import orjson
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.json import Decoder
 
 from benchwright.core._late_patterns import late_pattern
@@ -309,34 +309,17 @@ def finite_json(value: Any) -> Any:
 
 
 DifferenceKind: TypeAlias = Literal["changed", "added", "removed"]
-"""How a field changed."""
+"""How a field changed: it is in both values, only in the new one, or only in the old one."""
 
 
-class JsonDifference(Struct, frozen=True):
-    """One place where two JSON values differ."""
+def json_differences(
+    old: JsonValue, new: JsonValue, path: str = "$"
+) -> Iterator[tuple[str, DifferenceKind, JsonValue, JsonValue]]:
+    """Yield every place where two values differ, in the order of the old one: where (`$` is the whole value, `$.rows[3].text` a field in it),
+    how, and the old and the new value, None if there is none. `1` and `1.0` differ, as their JSON does.
 
-    path: str
-    """Where: `$` is the whole value, `$.rows[3].text` a field in it."""
-    kind: DifferenceKind
-    """Whether the field is in both values, only in the new one, or only in the old one."""
-    old: JsonValue
-    """The old value of the field; None if there is none."""
-    new: JsonValue
-    """The new value of the field; None if there is none."""
-
-    def __str__(self) -> str:
-        if self.kind == "added":
-            return f"{self.path}: added {_short(self.new)}"
-        if self.kind == "removed":
-            return f"{self.path}: removed, was {_short(self.old)}"
-        return f"{self.path}: {_short(self.old)} → {_short(self.new)}"
-
-
-def json_differences(old: JsonValue, new: JsonValue, path: str = "$") -> Iterator[JsonDifference]:
-    """Yield every place where two values differ, in the order of the old one. `1` and `1.0` differ, as their JSON does.
-
-    >>> [str(found) for found in json_differences({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3], "c": None})]
-    ['$.b[1]: 2 → 3', '$.c: added null']
+    >>> list(json_differences({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3], "c": None}))
+    [('$.b[1]', 'changed', 2, 3), ('$.c', 'added', None, None)]
     """
     if isinstance(old, dict) and isinstance(new, dict):
         for name in old:
@@ -344,35 +327,24 @@ def json_differences(old: JsonValue, new: JsonValue, path: str = "$") -> Iterato
             if name in new:
                 yield from json_differences(old[name], new[name], place)
             else:
-                yield JsonDifference(place, "removed", old[name], None)
+                yield place, "removed", old[name], None
         for name in new:
             if name not in old:
-                yield JsonDifference(_field(path, name), "added", None, new[name])
+                yield _field(path, name), "added", None, new[name]
     elif isinstance(old, list) and isinstance(new, list):
         for number in range(max(len(old), len(new))):
             place = f"{path}[{number}]"
             if number >= len(new):
-                yield JsonDifference(place, "removed", old[number], None)
+                yield place, "removed", old[number], None
             elif number >= len(old):
-                yield JsonDifference(place, "added", None, new[number])
+                yield place, "added", None, new[number]
             else:
                 yield from json_differences(old[number], new[number], place)
     elif type(old) is not type(new) or old != new:
-        yield JsonDifference(path, "changed", old, new)
+        yield path, "changed", old, new
 
 
 def _field(path: str, name: str) -> str:
     import json
 
     return f"{path}.{name}" if name.isidentifier() else f"{path}[{json.dumps(name, ensure_ascii=False)}]"
-
-
-def _short(value: JsonValue) -> str:
-    import json
-
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-_LONGEST = 80
-"""The most characters of a value that a message shows."""

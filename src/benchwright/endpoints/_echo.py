@@ -10,7 +10,7 @@ alternative, and a continuation that the model would not choose. Finally it comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -73,9 +73,9 @@ class EchoProfile(Struct, frozen=True):
         ]
         try:
             findings = await asyncio.gather(*checks)
-            judge_echo([pair for found in findings for pair in found.pairs])
-            notes = judge_contrast([echo for found in findings for echo in found.echoes])
-            notes += tuple(note for found in findings for note in found.notes)
+            judge_echo([pair for pairs, *_ in findings for pair in pairs])
+            notes = judge_contrast([echo for _, echoes, *_ in findings for echo in echoes])
+            notes += tuple(note for *_, own in findings for note in own)
             zero_note = await _why_not_zero(endpoint, model)
         finally:
             for check in checks:  # one refusal is enough
@@ -85,20 +85,12 @@ class EchoProfile(Struct, frozen=True):
                 endpoint.forget_failure()  # a refused probe does not count as the run's first failure
         if zero_note is None:
             return EchoProfile(max_tokens=0, drops_generated=False, notes=notes)
-        has_generated = any(found.has_generated for found in findings)
+        has_generated = any(generated for _, _, generated, _ in findings)
         return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
 
 
-class _Findings(Struct, frozen=True):
-    """The findings for one stem."""
-
-    pairs: list[TokenPair]
-    """Tokens generated and echoed."""
-    echoes: list[EchoedPrompt]
-    has_generated: bool
-    """Whether the echo also contained generated tokens."""
-    notes: tuple[str, ...] = ()
-    """Notes on the results."""
+_Findings: TypeAlias = tuple[list[TokenPair], list[EchoedPrompt], bool, tuple[str, ...]]
+"""The findings for one stem: tokens generated and echoed, the echoes, whether the echo also contained generated tokens, and notes."""
 
 
 class _NotLocatedError(EchoRefusedError):
@@ -135,12 +127,8 @@ async def _check_stem(endpoint: Endpoint, model: str, stem: str, foreign: str | 
                 "the server's tokens cannot be located in text with characters of several bytes (é, 象, 🐘): candidates "
                 "whose boundary stays unclear fail",
             )
-    return _Findings(
-        [pair for each in found for pair in each.pairs],
-        [echo for each in found for echo in each.echoes],
-        found[0].has_generated,
-        notes,
-    )
+    pairs = [pair for own, *_ in found for pair in own]
+    return pairs, [echo for _, own, *_ in found for echo in own], found[0][2], notes
 
 
 async def _compare(
@@ -179,7 +167,7 @@ async def _compare(
     before = sum(1 for i in kept if (at := aligned.starts[i]) is None or at < aligned.boundary)
     prompt_tokens = [echoed.tokens[i] for i in kept]
     echo = EchoedPrompt(stem, prompt_tokens, [values[i] for i in kept], before)
-    return _Findings(pairs, [echo], aligned.has_generated)
+    return pairs, [echo], aligned.has_generated, ()
 
 
 async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:

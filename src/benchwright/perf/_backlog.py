@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import ceil, exp, fsum, inf, log, sqrt
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 _SLOTS = tuple(2**power for power in range(9))
 _SPEEDS = (1.03, 1.08, 1.15, 1.25, 1.4, 1.6, 2.0, 2.6)
@@ -58,24 +58,23 @@ class Trace(NamedTuple):
     """How much longer each might have waited, in seconds; minus infinity: it missed a limit that waits do not change."""
 
 
-class _Queue(NamedTuple):
-    slots: int
-    speed: float
-    """Requests per second of all slots together."""
+_Queue: TypeAlias = tuple[int, float]
+"""Slots, and requests per second of all slots together."""
 
-    def waits(self, times: Sequence[float]) -> list[float]:
-        """How long each request waits; if a slot was free, by how much less than nothing."""
-        service = self.slots / self.speed
-        found = [0.0] * len(times)
-        for slot in range(self.slots):
-            own = times[slot :: self.slots]
-            waits, wait, before = [], -service, -inf
-            for at in own:
-                wait = max(-service, service - at + before + (wait if wait > 0 else 0.0))
-                before = at
-                waits.append(wait)
-            found[slot :: self.slots] = waits
-        return found
+
+def _waits(slots: int, speed: float, times: Sequence[float]) -> list[float]:
+    """How long each request waits in a queue; if a slot was free, by how much less than nothing."""
+    service = slots / speed
+    found = [0.0] * len(times)
+    for slot in range(slots):
+        own = times[slot::slots]
+        waits, wait, before = [], -service, -inf
+        for at in own:
+            wait = max(-service, service - at + before + (wait if wait > 0 else 0.0))
+            before = at
+            waits.append(wait)
+        found[slot::slots] = waits
+    return found
 
 
 def estimate(
@@ -87,7 +86,7 @@ def estimate(
     if sum(each < inf for each in used) < 2 * _BLOCKS / max(allowed, _LEAST_WAITED):
         return None
     queue = _best_queue(traces, exp(fsum(map(log, rates)) / len(rates)), allowed)
-    waits = [wait for trace in traces for wait in _later(queue.waits(trace.times))]
+    waits = [wait for trace in traces for wait in _later(_waits(*queue, trace.times))]
     number = len(used)
     waits, used = (each[:: ceil(number / _MOST)] for each in (waits, used))
     reach = log(min(rates)) - _BELOW, log(max(rates)) + _ABOVE
@@ -128,13 +127,13 @@ def _best_queue(traces: Sequence[Trace], rate: float, allowed: float) -> _Queue:
     slow = [each > limit for each in used]
 
     def ranks(queue: _Queue) -> int:
-        waits = [wait for trace in chosen for wait in queue.waits(trace.times)]
+        waits = [wait for trace in chosen for wait in _waits(*queue, trace.times)]
         order = sorted(range(len(waits)), key=waits.__getitem__)
         return sum(rank for rank, place in enumerate(order) if slow[place])
 
     slots = [each for each in _SLOTS if 20 * each <= len(used)] or [1]
-    first = max((_Queue(each, rate * speed) for each in slots for speed in _SPEEDS[2::2]), key=ranks)
-    return max((_Queue(first.slots, rate * speed) for speed in _SPEEDS), key=ranks)
+    first = max(((each, rate * speed) for each in slots for speed in _SPEEDS[2::2]), key=ranks)
+    return max(((first[0], rate * speed) for speed in _SPEEDS), key=ranks)
 
 
 def _law(waits: Sequence[float], used: Sequence[float], allowed: float) -> Callable[[float], float]:
@@ -194,12 +193,14 @@ def _place(
 ) -> float:
     """Where the share of misses in the long run reaches what is allowed, between two rates for which it is computed; or one end of the reach."""
 
+    slots, speed = queue
+
     def misses(step: int) -> float:
-        found = queue.speed / _STEP**step
-        return fsum(weight * law(wait / found) for wait, weight in _long_run(queue.slots, step, burstiness))
+        found = speed / _STEP**step
+        return fsum(weight * law(wait / found) for wait, weight in _long_run(slots, step, burstiness))
 
     lowest, highest = reach
-    slow, fast = (max(1, round((log(queue.speed) - end) / log(_STEP))) for end in reach)
+    slow, fast = (max(1, round((log(speed) - end) / log(_STEP))) for end in reach)
     if misses(slow) >= allowed:
         return lowest
     if misses(fast) <= allowed:
@@ -209,13 +210,13 @@ def _place(
         fast, slow = (fast, between) if misses(between) <= allowed else (between, slow)
     low, high = (log(max(misses(step), 1e-9)) for step in (slow, fast))
     part = (log(allowed) - low) / (high - low) if high > low else 0.0
-    return log(queue.speed) - (slow - part) * log(_STEP)
+    return log(speed) - (slow - part) * log(_STEP)
 
 
 @lru_cache(maxsize=512)
 def _long_run(slots: int, step: int, burstiness: float) -> tuple[tuple[float, float], ...]:
     """Waits in the long run and how often they occur, for one request per second and a queue that is `_STEP**step` times as fast."""
-    waits = sorted(_Queue(slots, _STEP**step).waits(_arrivals(burstiness))[_LONG_RUN // 50 :])
+    waits = sorted(_waits(slots, _STEP**step, _arrivals(burstiness))[_LONG_RUN // 50 :])
     return tuple(
         (waits[int(len(waits) * (1 - sqrt(above * below)))], above - below) for above, below in _tails()
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from math import exp, floor, fsum, inf, log, log1p
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -312,14 +312,9 @@ def _on_paper(near: Sequence[Probe], settings: LoadSettings) -> tuple[float, flo
     )
 
 
-class _Level(NamedTuple):
-    place: float
-    """Logarithm of the load."""
-    kept: float
-    missed: float
-    """Requests, in numbers of independent ones."""
-    most: float
-    """Logarithm of the largest share of misses that tells anything here. If a level has this share, it may have been any larger one."""
+_Level: TypeAlias = tuple[float, float, float, float]
+"""A level: the logarithm of its load; how many requests kept the limits and missed them, in numbers of independent ones; and the logarithm of
+the largest share of misses that tells anything here. If a level has this share, it may have been any larger one."""
 
 
 def _by_curve(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
@@ -329,7 +324,7 @@ def _by_curve(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
     allowed = allowed_misses(search_of(settings).share)
     levels = _evidence(counted, settings)
     bounds = log(allowed / _TELLING), log(allowed)
-    start, end = levels[0].place - log(2), levels[-1].place + log(2)
+    start, end = levels[0][0] - log(2), levels[-1][0] + log(2)
     if settings.open_loop and (most := _saturated(counted, settings)) is not None:
         end = max(min(end, log(most)), start + log(2))
     places, weights = _posterior(levels, bounds, start, end)
@@ -398,7 +393,7 @@ def _evidence(counted: Sequence[Probe], settings: LoadSettings) -> list[_Level]:
         level[0] += weight * (1 - part)
         level[1] += weight * part
     return [
-        _Level(log(level), kept, missed, log(most if missed >= most * (kept + missed) - 1e-9 else _FLOODED))
+        (log(level), kept, missed, log(most if missed >= most * (kept + missed) - 1e-9 else _FLOODED))
         for level, (kept, missed) in sorted(found.items())
     ]
 
@@ -441,9 +436,9 @@ def _likelihood(levels: Sequence[_Level], bounds: tuple[float, float], place: fl
     """The logarithm of the likelihood of all probes."""
     least, allowed = bounds
     found = 0.0
-    for level in levels:
-        misses = min(level.most, max(least, allowed + power * (level.place - place)))
-        found += level.missed * misses + level.kept * log1p(-exp(misses))
+    for load, kept, missed, most in levels:
+        misses = min(most, max(least, allowed + power * (load - place)))
+        found += missed * misses + kept * log1p(-exp(misses))
     return found
 
 

@@ -365,7 +365,7 @@ def _rules_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
         {n: v for n, v in {**sent_settings(run), **_defined(run)}.items() if n in (_RULES | {*_defined(run)})}
         for run in (a, b)
     )
-    paths = [difference.path.removeprefix("$.") for difference in json_differences(first, second)]
+    paths = [path.removeprefix("$.") for path, *_ in json_differences(first, second)]
     kinds = tuple(f"{kind}." for kind in (*_defined(a), *_defined(b)))
     return [path.partition(".")[2] if path.startswith(kinds) else path for path in paths]
 
@@ -469,8 +469,7 @@ def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -
     _show_off(first, second, {**sent_settings(a), **_defined(a)})
     _show_off(second, first, {**sent_settings(b), **_defined(b)})
     differences: list[JsonValue] = [
-        {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
-        for difference in json_differences(first, second)
+        {"path": path, "run_a": old, "run_b": new} for path, _, old, new in json_differences(first, second)
     ]
     return {"same": not differences, "differences": differences}
 

@@ -320,4 +320,4 @@ def field_differences(a: JsonValue, b: JsonValue) -> list[JsonValue]:
     >>> field_differences({"x": 1, "y": {"z": 2}}, {"x": 1, "y": {"z": 3}})
     [{'path': '$.y.z', 'run_a': 2, 'run_b': 3}]
     """
-    return [{"path": d.path, "run_a": d.old, "run_b": d.new} for d in json_differences(a, b)]
+    return [{"path": path, "run_a": old, "run_b": new} for path, _, old, new in json_differences(a, b)]

@@ -4,9 +4,8 @@ of sending and sometimes only the lengths of prompts."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, names_media
@@ -33,27 +32,20 @@ _USUAL_REQUESTS = 200
 """The default number of requests if neither a number nor a duration is given."""
 
 
-class LoadRows(Struct, frozen=True):
-    """The data of a load test."""
-
-    spec: BenchmarkSpec
-    """The benchmark with its rows."""
-    trace: TraceStamps | None = None
-    """The column of timestamps, if rows are sent by them."""
-    prompt_lengths: Literal["exact", "approximate"] | None = None
-    """How exact the lengths of prompts are that were made for the rows."""
-    synthetic: JsonObject | None = None
-    """Facts about prompts that were made without data."""
+_PromptLengths: TypeAlias = Literal["exact", "approximate"] | None
 
 
-def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> LoadRows:
-    """The rows of a benchmark for a load test.
+def rows_for_load(
+    spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings
+) -> tuple[BenchmarkSpec, TraceStamps | None, _PromptLengths, JsonObject | None]:
+    """The benchmark with the rows of a load test; the column of timestamps, if rows are sent by them; how exact the lengths of prompts are that
+    were made for the rows; and facts about prompts that were made without data.
 
     Rows without a stamp are refused with all other bad rows, by file and line.
     """
     if options.synthetic is not None:
         facts = spec.config[SYNTHETIC]
-        return LoadRows(spec, prompt_lengths="exact" if facts["exact"] else "approximate", synthetic=facts)
+        return spec, None, "exact" if facts["exact"] else "approximate", facts
     first = _first_row(spec, settings) if spec.family == "qa" else {}
     asks_nothing = bool(first) and first.get("question") in (None, "")
     if asks_nothing and conversation_column(first) is not None:
@@ -66,12 +58,12 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
         spec = replace(spec, check_row=_both(stamps.seconds, spec.check_row))
     if asks_nothing and TracePrompts.apply_to(first) and not spec.converses:
         prompts = TracePrompts.of(options.tokenizer, options.schedule_seed or 0, stamps)
-        return LoadRows(_made_prompts(spec, prompts), stamps, prompts.lengths)
+        return _made_prompts(spec, prompts), stamps, prompts.lengths, None
     if options.tokenizer is not None:
         raise UsageError(
             "--tokenizer: the rows have prompts of their own; only prompts that are made take it"
         )
-    return LoadRows(spec, stamps)
+    return spec, stamps, None, None
 
 
 def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:

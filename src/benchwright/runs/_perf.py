@@ -98,8 +98,8 @@ def build_load(plan: Plan) -> LoadWork:
     settings = of_load(settings, options, open_loop=profile_of(options).open_loop)
     if not plan.route_given:
         settings = on_chat_route(plan.spec, settings)
-    rows = rows_for_load(plan.spec, options, settings)
-    prepared = Prepared.of(rows.spec, settings)
+    spec, trace, prompt_lengths, synthetic = rows_for_load(plan.spec, options, settings)
+    prepared = Prepared.of(spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     if options.min_score is not None and not options.score:
@@ -118,7 +118,7 @@ def build_load(plan: Plan) -> LoadWork:
         settings.steps.check_load(load.workers)
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
-    load = replace(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
+    load = replace(load, prompt_lengths=prompt_lengths, synthetic=synthetic)
     check_schedule(load)
     levels = load.levels if load.search is None else (load.search.highest,)
     slots = [load.slots_of(level) for level in levels]
@@ -128,10 +128,10 @@ def build_load(plan: Plan) -> LoadWork:
         wanted(load),
         cache_bust=load.cache_bust,
         exact_output=load.exact_output,
-        trace=rows.trace,
+        trace=trace,
         turn_mode=load.turn_mode or "every",
     )
-    if rows.trace is not None:
+    if trace is not None:
         load = replace(load, requests=min(load.requests or len(requests), len(requests)))
     return LoadWork(
         prepared,

@@ -31,21 +31,6 @@ _GRACE_S = 5
 """Seconds that open requests get when the server stops."""
 
 
-class FirstServer(Struct, frozen=True):
-    """A server that serves the same workspace already, as far as its record says."""
-
-    url: str = "an address that it has not written down yet"
-    """Base URL."""
-    pid: int = 0
-    """Its process; 0: not known yet."""
-
-    @property
-    def described(self) -> str:
-        """What it is, and how to stop it."""
-        process = f" by process {self.pid} (kill -INT {self.pid} stops it)" if self.pid else ""
-        return f"{self.url}{process}"
-
-
 class ServerAddress(HidesFields, Struct, frozen=True):
     """Where a server listens, and its token."""
 
@@ -57,8 +42,8 @@ class ServerAddress(HidesFields, Struct, frozen=True):
     """Bearer token of its clients."""
     open_url: str = ""
     """Opens the pages in a browser, once, within ten minutes."""
-    first: FirstServer | None = None
-    """The server of the same workspace that was there before; `server.json` stays its own."""
+    first: str | None = None
+    """The server of the same workspace that was there before: where it is, and how to stop it. `server.json` stays its own."""
 
 
 class _Listening(Struct, frozen=True):
@@ -93,7 +78,7 @@ def serve(
 class _Record:
     """`server.json`: how to reach the server of a workspace. Its lock ends with the process that holds it, however that ends."""
 
-    def __init__(self, path: Path, opened: int | None, first: FirstServer | None) -> None:
+    def __init__(self, path: Path, opened: int | None, first: str | None) -> None:
         self.first = first
         """The server that holds the file; None if this one does."""
         self._path = path
@@ -145,12 +130,14 @@ def _held(path: Path) -> _Record:
         os.close(opened)  # its server has just removed it
 
 
-def _read_first(text: bytes) -> FirstServer:
+def _read_first(text: bytes) -> str:
+    """What the record says of the server that wrote it, and how to stop that."""
     try:
         found = orjson.loads(text)
-        return FirstServer(str(found["url"]), int(found["pid"]))
+        url, pid = str(found["url"]), int(found["pid"])
     except (ValueError, KeyError, TypeError):
-        return FirstServer()
+        return "an address that it has not written down yet"
+    return f"{url} by process {pid} (kill -INT {pid} stops it)" if pid else url
 
 
 async def _until_signal(
@@ -213,7 +200,7 @@ def serving(
 
 @contextmanager
 def _listening(
-    workspace: Workspace, settings: ServerSettings, acts: RunActs | None, first: FirstServer | None = None
+    workspace: Workspace, settings: ServerSettings, acts: RunActs | None, first: str | None = None
 ) -> Iterator[_Listening]:
     import uvicorn
 
@@ -251,7 +238,7 @@ def _listening(
         state.close()
 
 
-def _bind(settings: ServerSettings, first: FirstServer | None) -> socket.socket:
+def _bind(settings: ServerSettings, first: str | None) -> socket.socket:
     try:
         family, *_, place = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -265,7 +252,7 @@ def _bind(settings: ServerSettings, first: FirstServer | None) -> socket.socket:
             bound.close()
             raise
     except OSError as error:
-        served = f" This workspace is served at {first.described}." if first else ""
+        served = f" This workspace is served at {first}." if first else ""
         cure = (
             "Check --host"
             if isinstance(error, socket.gaierror)

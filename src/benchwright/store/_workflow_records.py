@@ -13,6 +13,7 @@ Every writer follows the same rules:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
@@ -254,6 +255,8 @@ def check_end(
 
 _SHOWN = 8
 """The most differences that a message lists."""
+_LONGEST = 80
+"""The most characters of a value that a message shows."""
 
 
 class RecordRefusedError(BenchwrightError):
@@ -314,7 +317,25 @@ class RunClosedError(RecordRefusedError):
 
 def _listed(old: JsonValue, new: JsonValue) -> str:
     found = list(islice(json_differences(old, new), _SHOWN + 1))
-    lines = [f"\n  {difference}" for difference in found[:_SHOWN]]
+    lines = [f"\n  {_difference(*each)}" for each in found[:_SHOWN]]
     if len(found) > _SHOWN:
         lines.append("\n  …")
     return "".join(lines) or " the recorded input itself is not known."
+
+
+def _difference(path: str, kind: str, old: JsonValue, new: JsonValue) -> str:
+    """A difference in words.
+
+    >>> _difference("$.b[1]", "changed", 2, 3), _difference("$.c", "added", None, None)
+    ('$.b[1]: 2 → 3', '$.c: added null')
+    """
+    if kind == "added":
+        return f"{path}: added {_short(new)}"
+    if kind == "removed":
+        return f"{path}: removed, was {_short(old)}"
+    return f"{path}: {_short(old)} → {_short(new)}"
+
+
+def _short(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

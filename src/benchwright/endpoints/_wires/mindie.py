@@ -91,7 +91,7 @@ class MindieCollector(TextCollector):
             self._pieces.append(piece)
             self._tokens_only = True
         details = read_details(event.get("details"))
-        if details.finish_reason is not None:
+        if details[0] is not None:
             self._details = details
             self._ended = True
         return new

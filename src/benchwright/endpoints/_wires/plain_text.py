@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, ModelRequest, Route
 from benchwright.endpoints._replies import BadReply, error_inside, kind_of
@@ -27,18 +27,9 @@ _FINISH = {
 _CURE = "Ask the server's OpenAI route instead (--api openai), if it has one"
 
 
-class Details(NamedTuple):
-    """What a server reports about an answer, apart from its text."""
-
-    finish_reason: str | None
-    """The finish reason, under OpenAI's name."""
-    prompt_tokens: int | None
-    """Prompt tokens, if reported."""
-    completion_tokens: int | None
-    """Generated tokens, if reported."""
-
-
-NO_DETAILS = Details(None, None, None)
+Details: TypeAlias = tuple[str | None, int | None, int | None]
+"""What a server reports about an answer, apart from its text: the finish reason, under OpenAI's name, prompt tokens and generated tokens."""
+NO_DETAILS: Details = (None, None, None)
 """The server reported nothing."""
 
 
@@ -106,7 +97,7 @@ def read_details(details: JsonValue) -> Details:
     prefill = details.get("prefill")
     prompt = details.get("input_length") or (len(prefill) if isinstance(prefill, list) and prefill else None)
     made = details.get("generated_tokens")
-    return Details(
+    return (
         _FINISH.get(reason, reason) if isinstance(reason, str) else None,
         prompt if isinstance(prompt, int) else None,
         made if isinstance(made, int) else None,
@@ -116,16 +107,17 @@ def read_details(details: JsonValue) -> Details:
 def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
     """A text and its details as OpenAI's route would send them. Token counts are included only if both are known, because a
     missing one would be summed as zero."""
-    choice: JsonObject = {"finish_reason": details.finish_reason}
+    finish_reason, prompt_tokens, completion_tokens = details
+    choice: JsonObject = {"finish_reason": finish_reason}
     if route == "chat":
         choice["message"] = {"content": text}
     else:
         choice["text"] = text
     reply: JsonObject = {"choices": [choice]}
-    if details.prompt_tokens is not None and details.completion_tokens is not None:
+    if prompt_tokens is not None and completion_tokens is not None:
         reply["usage"] = {
-            "prompt_tokens": details.prompt_tokens,
-            "completion_tokens": details.completion_tokens,
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
         }
     return reply
 

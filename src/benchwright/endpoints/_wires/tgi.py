@@ -9,7 +9,6 @@ from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.plain_text import (
-    Details,
     TextCollector,
     openai_reply,
     parameters_of,
@@ -53,13 +52,13 @@ class TgiWire(TranslatingWire):
             data = data[0]
         if not isinstance(data, dict) or "generated_text" not in data:
             return without_text(data, "generated_text", _status_of_error(data))
-        details = read_details(data.get("details"))
+        details = reason, prompt, made = read_details(data.get("details"))
         if headers is not None:
-            details = Details(
-                details.finish_reason,
-                _number(headers.get("x-prompt-tokens"), details.prompt_tokens),
-                _number(headers.get("x-generated-tokens"), details.completion_tokens),
+            counts = (
+                _number(headers.get("x-prompt-tokens"), prompt),
+                _number(headers.get("x-generated-tokens"), made),
             )
+            details = reason, *counts
         return openai_reply(request.route, data["generated_text"], details)
 
 

@@ -141,7 +141,7 @@ class TritonCollector(TextCollector):
         if text:
             self._pieces.append(text)
         details = read_details(event.get("details"))
-        if details.finish_reason is not None:
+        if details[0] is not None:
             self._details = details
             self._ended = True
         return text
