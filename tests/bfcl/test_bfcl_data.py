@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 import benchwright.bfcl
 from benchwright import DatasetError
-from benchwright.benchmarks import RecordedSample
 from benchwright.bfcl import CATEGORIES, NativeFolder, _packages as packages, fetch_package
 from benchwright.bfcl._categories import GROUPS
 from benchwright.bfcl._executable import check_executable
@@ -193,7 +192,7 @@ def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
     )
     found = evaluate_results(results, DataProvider("v3", MINI.path, None, "mini"), scores=tmp_path / "score")
     assert found.failed == 1
-    assert {name: (tally.right, tally.rows) for name, tally in found.board.tallies.items()} == {
+    assert dict(found.board.tallies) == {
         "simple": (1, 3),
         "multi_turn_base": (0, 1),
     }
@@ -221,6 +220,6 @@ def test_a_result_line_has_the_tokens_of_servers_that_count_more_than_two_kinds(
     record = SampleRecord(sample_id=0, repeat=0, row=None, outcome=Outcome.SCORED, usage=(10, 5, 3))
     row = {"id": "simple_0", "category": "simple"}
     reply = ModelReply(status="answered", text="no call")
-    write_result_files("v3", open_artifacts(tmp_path), "m", [RecordedSample(row, 0, record, reply)])
+    write_result_files("v3", open_artifacts(tmp_path), "m", [(row, 0, record, reply)])
     line = json.loads((tmp_path / "result" / "m" / "BFCL_v3_simple_result.json").read_text())
     assert (line["result"], line["input_token_count"], line["output_token_count"]) == ("no call", 10, 5)

@@ -79,7 +79,7 @@ def test_a_sheet_of_one_run_labels_the_same_rows_of_another(store: Store, tmp_pa
         writer = csv.DictWriter(file, found[0])
         writer.writeheader()
         writer.writerows(found)
-    assert import_labels(store, store.run(2), sheet, "ann").added == ROWS
+    assert import_labels(store, store.run(2), sheet, "ann")[1]["added"] == ROWS
     for run in (1, 2):
         rows = {row: number for number, _, row in store.labelled(run)}
         for label in store.labels(rows):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
@@ -95,16 +95,9 @@ class Derived(Protocol):
         ...
 
 
-class RecordedSample(NamedTuple):
-    row: Row | None
-    """Its row; None for one that could not be read."""
-    repeat: int
-    """0-based repeat."""
-    record: SampleRecord
-    """How it ended, and its scores."""
-    reply: ModelReply | None
-    """The reply to its last call, if it made one."""
-
+RecordedSample: TypeAlias = tuple[Row | None, int, SampleRecord, ModelReply | None]
+"""A sample: its row, None for one that could not be read; the 0-based repeat; how it ended, and its scores; and the reply to its last call, if
+it made one."""
 
 FilesWriter: TypeAlias = Callable[[Artifacts, str, Iterable[RecordedSample]], None]
 """Writes additional files of an evaluation. Takes the files of the run, the model's name for a path, and the samples."""

@@ -34,16 +34,8 @@ _LARGEST = 64_000_000
 """Files of more bytes are identified by size and time, because reading them at every start would take long."""
 
 
-class Used(Struct):
-    """What the code of one file used while it was loaded."""
-
-    modules: set[Path] = field(default_factory=set)
-    files: set[Path] = field(default_factory=set)
-    paths: set[str] = field(default_factory=set)
-    """Folders that it added to the import path."""
-
-
-_used: dict[Path, Used] = {}
+_used: dict[Path, tuple[set[Path], set[Path], set[str]]] = {}
+"""What the code of each file used while it was loaded: modules, files, and folders that it added to the import path."""
 _open_now: list[set[Path]] = []
 """The files opened by what is being loaded; empty while nothing is. A list, because loading may load."""
 _hooked = False
@@ -52,19 +44,19 @@ _hooked = False
 @contextmanager
 def noting_use(source: Path) -> Iterator[None]:
     """Note what the code of `source` imports and opens inside the block."""
-    used = _used.setdefault(source, Used())
+    own, files, added = _used.setdefault(source, (set(), set(), set()))
     modules, paths = set(sys.modules), list(sys.path)
     _hook()
-    _open_now.append(used.files)
+    _open_now.append(files)
     try:
         yield
     finally:
         _open_now.pop()
-        used.paths |= set(sys.path) - set(paths)
+        added |= set(sys.path) - set(paths)
         for name in set(sys.modules) - modules:
             file = getattr(sys.modules.get(name), "__file__", None)
             if isinstance(file, str) and is_of_user(path := Path(file)):
-                used.modules.add(path.resolve())
+                own.add(path.resolve())
 
 
 def _hook() -> None:
@@ -145,12 +137,12 @@ class Watch(Struct, eq=False):
         `excluded` ones, such as its data, which are compared in another way."""
         source = source.resolve()
         top = source.parent
-        used = _used.get(source, Used())
+        own, opened, added = _used.get(source, (set(), set(), set()))
         others = {source, *((top / name).resolve() for name in known), *(path.resolve() for path in excluded)}
         # Code need not be a module: `runpy` and `exec` only open its file.
-        ran = {_written_as(path).resolve() for path in used.files if path.suffix in (".py", ".pyc")}
-        code = {path for path in (used.modules | ran) - others if is_of_user(path)}
-        data = {path for path in used.files if path.suffix not in _CODE}
+        ran = {_written_as(path).resolve() for path in opened if path.suffix in (".py", ".pyc")}
+        code = {path for path in (own | ran) - others if is_of_user(path)}
+        data = {path for path in opened if path.suffix not in _CODE}
         unknown: list[str] = []
         waiting, seen = [source, *code, *(top / name for name in known)], set[Path]()
         while waiting:
@@ -162,7 +154,7 @@ class Watch(Struct, eq=False):
                 texts, modules, reads = _facts_of(file.read_bytes())
             except (OSError, SyntaxError, ValueError, RecursionError):
                 continue
-            places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
+            places = [file.parent, top, Path.cwd(), *map(Path, sorted(added))]
             named = set(_named_files(texts, places)) - others
             imported = set(_named_modules(modules, places))
             new = {
@@ -173,7 +165,7 @@ class Watch(Struct, eq=False):
             code |= new
             waiting += new
             data |= {path for path in named if path.suffix not in _CODE}
-            if not named and not any(_is_near(path, file) for path in used.files):
+            if not named and not any(_is_near(path, file) for path in opened):
                 unknown += [f"{os.path.relpath(file, top)}:{line}" for line in reads]
         return _hashes(code | data, top, others), sorted(unknown)
 

@@ -78,8 +78,7 @@ class ScoreFiles:
     def write(self, run: Artifacts, folder: str = "") -> None:
         """Write all files; `folder` is put before their names."""
         for name, wrong in self._wrong.items():
-            tally = self.board.tallies.get(name)
-            right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
+            right, rows = self.board.tallies.get(name, (0, 0))
             failed = self.board.failed.get(name, 0)
             head = {
                 "accuracy": right / rows if rows else None,

@@ -7,23 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS
 from benchwright.core import UNANSWERED, is_unanswered
-
-
-class RightCount(Struct):
-    """Rows of one category."""
-
-    right: int = 0
-    rows: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def accuracy(self) -> float:
-        """Share of right rows."""
-        return self.right / self.rows if self.rows else 0.0
 
 
 class Average(Struct, frozen=True):
@@ -82,20 +69,19 @@ class Scoreboard:
 
     def __init__(self, version: str = "v3") -> None:
         self.averages_of = AVERAGES[version]
-        self._tallies: dict[str, RightCount] = {}
+        self._right: Counter[str] = Counter()
+        self._rows: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Add one sample's scores."""
         name = str(scores.get("category"))
-        tally = self._tallies.get(name)
-        if tally is None:
-            tally = self._tallies[name] = RightCount()
-        tally.rows += 1
-        tally.right += bool(scores.get("correct"))
+        self._rows[name] += 1
+        self._right[name] += bool(scores.get("correct"))
         if error := scores.get("error_type"):
-            tally.errors[str(error)] += 1
+            self._errors[str(error)] += 1
 
     def add_failure(self, group: str | None) -> None:
         """Add a sample without scores to its category. One whose answer is not known is not an error of the model."""
@@ -117,29 +103,31 @@ class Scoreboard:
         return self._skipped
 
     @property
-    def tallies(self) -> Mapping[str, RightCount]:
-        """Counts so far, by category."""
-        return self._tallies
+    def tallies(self) -> Mapping[str, tuple[int, int]]:
+        """How many samples are right so far, and how many were scored, by category."""
+        return {name: (self._right[name], rows) for name, rows in self._rows.items()}
+
+    def _accuracies(self) -> dict[str, float]:
+        return {name: right / rows if rows else 0.0 for name, (right, rows) in self.tallies.items()}
 
     def figures(self) -> dict[str, float]:
         """Accuracy of every category that was run, averages over these, both also with failures as wrong if there are any, and
         rows by error."""
-        found = {name: self._tallies[name].accuracy for name in CATEGORIES if name in self._tallies}
+        found = self._of_categories()
         found |= {name: value for name, value, _ in self.averages()}
         if self._failed:
             strict = self._failures_as_wrong()
-            counted = {name: strict._tallies[name].accuracy for name in CATEGORIES if name in strict._tallies}
+            counted = strict._of_categories()
             counted |= {name: value for name, value, _ in strict.averages()}
             found |= {f"{name}.failures_as_wrong": value for name, value in counted.items()}
-        for kind, count in self._errors().most_common():
+        for kind, count in self._errors.most_common():
             found[f"errors.{kind}"] = float(count)
         return found
 
     def averages(self) -> Iterator[tuple[str, float, tuple[str, ...]]]:
         """Each average over the parts that were run, with the categories that it lacks."""
-        values = {name: tally.accuracy for name, tally in self._tallies.items()}
-        rows = {name: tally.rows for name, tally in self._tallies.items()}
-        lacking: dict[str, tuple[str, ...]] = dict.fromkeys(self._tallies, ())
+        values, rows = self._accuracies(), self._rows
+        lacking: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
         for average in self.averages_of:
             there = [part for part in average.parts if part in values]
             missing = [
@@ -163,9 +151,7 @@ class Scoreboard:
             notes.append(f"samples without a score, neither right nor wrong: {lost}")
         for name in CATEGORIES:
             if skipped := self._skipped[name]:
-                rows = (
-                    skipped + self._failed[name] + (self._tallies[name].rows if name in self._tallies else 0)
-                )
+                rows = skipped + self._failed[name] + self._rows[name]
                 notes.append(
                     f"{name}: {skipped:,} of {rows:,} samples skipped, because their expected calls could not be executed"
                 )
@@ -174,7 +160,7 @@ class Scoreboard:
             notes.append(
                 "averages over what was run, not comparable with published ones: " + "; ".join(incomplete)
             )
-        if errors := self._errors():
+        if errors := self._errors:
             listed = ", ".join(f"{count:,} × {kind}" for kind, count in errors.most_common())
             notes.append(f"wrong samples by their first fault: {listed}")
         return notes
@@ -183,9 +169,7 @@ class Scoreboard:
         """The scoreboard with samples without a score counted as wrong."""
         board = Scoreboard()
         board.averages_of = self.averages_of
-        for name in {**self._tallies, **self._failed}:
-            tally = self._tallies.get(name) or RightCount()
-            board._tallies[name] = RightCount(tally.right, tally.rows + self._failed[name])
+        board._right, board._rows = self._right, self._rows + self._failed
         return board
 
     def _leaves(self, part: str) -> tuple[str, ...]:
@@ -195,11 +179,10 @@ class Scoreboard:
                 return tuple(leaf for inner in average.parts for leaf in self._leaves(inner))
         return (part,)
 
-    def _errors(self) -> Counter[str]:
-        total: Counter[str] = Counter()
-        for tally in self._tallies.values():
-            total.update(tally.errors)
-        return total
+    def _of_categories(self) -> dict[str, float]:
+        """The accuracy of each category that was run, in their order."""
+        values = self._accuracies()
+        return {name: values[name] for name in CATEGORIES if name in values}
 
 
 def _without(gaps: Sequence[str]) -> str:

@@ -68,14 +68,16 @@ def execute(arguments: Namespace, output: Output) -> int:
                 output.note(run.incomplete)
             return 0
         with open_store(store.workspace) as writable:
-            done = import_labels(writable, run, arguments.read, arguments.who or Label.user_name())
+            file, counts = import_labels(writable, run, arguments.read, arguments.who or Label.user_name())
     if output.as_json:
-        output.json(done.to_json())
+        output.json(
+            {"file": file, **{name: counts[name] for name in ("added", "changed", "removed", "unchanged")}}
+        )
     else:
         from benchwright.results import plural
 
         output.line(
-            f"read {done.file}: {plural(done.added, 'label')} added, {done.changed:,} changed, {done.removed:,} removed, "
-            f"{done.unchanged:,} as before"
+            f"read {file}: {plural(counts['added'], 'label')} added, {counts['changed']:,} changed, "
+            f"{counts['removed']:,} removed, {counts['unchanged']:,} as before"
         )
     return 0

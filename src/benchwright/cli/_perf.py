@@ -246,16 +246,16 @@ def load_line(progress: LoadProgress, width: int | None = None) -> str:
 
 def finished_line(progress: LoadProgress, number: int) -> str:
     """A level that has ended, in one line."""
-    level = progress.finished[number]
+    level, done, failed, figures, within = progress.finished[number]
     unit = "/s" if progress.settings.open_loop else " in flight"
-    parts = [f"{level.level:g}{unit}: {level.done:,} requests", f"{level.rate:,.1f}/s"]
-    if level.ttft_s is not None:
-        late = "" if level.ttft_s[1] is None else f" (p99 {level.ttft_s[1] * 1000:,.0f})"
-        parts.append(f"TTFT {level.ttft_s[0] * 1000:,.0f}{late} ms")
-    if level.within is not None:
-        parts.append(f"{100 * level.within:.1f} % within limits")
-    if level.failed:
-        parts.append(f"{level.failed:,} failed")
+    parts = [f"{level:g}{unit}: {done:,} requests", f"{figures.rate:,.1f}/s"]
+    if figures.ttft_s is not None:
+        late = "" if figures.ttft_s[1] is None else f" (p99 {figures.ttft_s[1] * 1000:,.0f})"
+        parts.append(f"TTFT {figures.ttft_s[0] * 1000:,.0f}{late} ms")
+    if within is not None:
+        parts.append(f"{100 * within:.1f} % within limits")
+    if failed:
+        parts.append(f"{failed:,} failed")
     return shown(", ".join(parts))
 
 

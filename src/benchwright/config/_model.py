@@ -15,6 +15,7 @@ from benchwright.config._servers import (
     PROVIDERS,
     RANDOM,
     RANDOM_NOTE,
+    URL_VARIABLES,
     apply_profile,
     check_headers,
     is_provider_value,
@@ -153,15 +154,15 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
 
         Raises ConfigError for a variable that is needed and not set.
         """
-        provider = None if self.provider is None else PROVIDERS[self.provider]
-        if provider is None:
+        if self.provider is None:
             return self
-        url = self.base_url or (os.environ.get(provider.url_name, "") if provider.url_name else "")
+        known, key_name = PROVIDERS[self.provider]
+        url = self.base_url or os.environ.get(URL_VARIABLES.get(self.provider, ""), "")
         name = self.model or ""
         if not url:
             places = {}
             for key, variable in _PLACES.items():
-                if f"{{{key}}}" not in provider.url:
+                if f"{{{key}}}" not in known:
                     continue
                 found = getattr(self, key) or os.environ.get(variable)
                 if not found:
@@ -170,10 +171,10 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
                         f"export {variable}=…"
                     )
                 places[key] = found
-            url = provider.url.format(**places) if places else provider.url
+            url = known.format(**places) if places else known
         if self.provider == "cloudflare_ai_gateway" and name.startswith("@cf/"):
             name = f"workers-ai/{name}"  # the name of Cloudflare's models on the gateway's common route
-        return replace(self, base_url=url, model=name, api_key_name=self.api_key_name or provider.key_name)
+        return replace(self, base_url=url, model=name, api_key_name=self.api_key_name or key_name)
 
     @staticmethod
     def from_entry(where: str, values: Mapping[str, object], folder: Path | None = None) -> ModelConfig:

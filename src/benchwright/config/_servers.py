@@ -234,26 +234,19 @@ RANDOM_NOTE = "answers at random, the same for the same seed, prompt and repeat"
 """The note of a run on a random model."""
 
 
-class Provider(Struct, frozen=True):
-    """Where a provider's OpenAI-compatible routes are."""
-
-    url: str
-    """Base URL; `{account_id}` and `{gateway_id}` are filled in."""
-    key_name: str
-    """Environment variable of the key."""
-    url_name: str | None = None
-    """Environment variable that replaces the base URL."""
-
-
-PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    "anthropic": Provider("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
-    "gemini": Provider("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
-    "cloudflare_ai_gateway": Provider(
-        "https://gateway.ai.cloudflare.com/v1/{account_id}/{gateway_id}/compat", "CLOUDFLARE_API_KEY"
+PROVIDERS: Mapping[str, tuple[str, str]] = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "cloudflare_ai_gateway": (
+        "https://gateway.ai.cloudflare.com/v1/{account_id}/{gateway_id}/compat",
+        "CLOUDFLARE_API_KEY",
     ),
 }
-"""Every provider by the name before the colon."""
+"""Every provider by the name before the colon: the base URL of its OpenAI-compatible routes, in which `{account_id}` and `{gateway_id}` are
+filled in, and the environment variable of the key."""
+URL_VARIABLES = {"openai": "OPENAI_BASE_URL"}
+"""Environment variables that replace the base URL of a provider."""
 
 
 def is_provider_value(value: str) -> bool:

@@ -148,7 +148,7 @@ def _near_model(name: str, known: Sequence[str]) -> str:
         return f" Did you mean --model {near}:{model}?"
     own = name.partition("/")[2] or name  # litellm writes openai/gpt-4o
     if (maker := _MAKERS.get(own.partition("-")[0].lower())) is not None:
-        return f" Did you mean --model {maker}:{own}? It needs the variable {PROVIDERS[maker].key_name}."
+        return f" Did you mean --model {maker}:{own}? It needs the variable {PROVIDERS[maker][1]}."
     return suggest(name, known)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -41,8 +41,9 @@ class LoadProgress:
         self.ended = False
         self.within: int | None = 0 if settings.slo and {name for name, _ in settings.slo} <= _LIVE else None
         """Measured requests of the stage within all limits; None: there are none, or they take longer to judge."""
-        self.finished: list[FinishedLevel] = []
-        """The levels that have ended."""
+        self.finished: list[tuple[float, int, int, RecentFigures, float | None]] = []
+        """The levels that have ended: requests done and failed, their rate and the latencies of the last ones, and the share of requests
+        within all limits."""
         self.started = monotonic()
         self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
 
@@ -52,12 +53,11 @@ class LoadProgress:
             ttft = sorted(value for _, value, _ in self._last if value is not None)
             share = None if self.within is None else self.within / self.done
             self.finished.append(
-                FinishedLevel(
+                (
                     self.level,
                     self.done,
                     self.failed,
-                    self.done / max(0.001, self.elapsed_s),
-                    _pair(ttft),
+                    RecentFigures(self.done / max(0.001, self.elapsed_s), _pair(ttft), None),
                     share,
                 )
             )
@@ -119,19 +119,6 @@ class LoadProgress:
         ttft = sorted(value for _, value, _ in last if value is not None)
         gaps = sorted(value for _, _, value in last if value is not None)
         return RecentFigures(len(last) / window, _pair(ttft), _pair(gaps))
-
-
-class FinishedLevel(NamedTuple):
-    """The figures of a level that has ended, for watchers."""
-
-    level: float
-    done: int
-    failed: int
-    rate: float
-    ttft_s: tuple[float, float | None] | None
-    """Median and 99th percentile of its last requests."""
-    within: float | None
-    """Share of requests within all limits."""
 
 
 _LIVE = frozenset({"ttft", "ttft_planned", "ttft_answer", "e2e", "e2e_planned", "itl", "itl_mean"})

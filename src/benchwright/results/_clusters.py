@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress, islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from benchwright.core import (
     MAX_TOKENS_FIELD,
@@ -379,15 +379,9 @@ class ScoreColumns:
         }
 
 
-class PairedMeans(NamedTuple):
-    """The means of a metric in clusters that both runs have."""
-
-    clusters: Sequence[int]
-    a: Sequence[float]
-    b: Sequence[float]
-
-
-_NO_PAIRS = PairedMeans((), (), ())
+PairedMeans: TypeAlias = tuple[Sequence[int], Sequence[float], Sequence[float]]
+"""Clusters that both runs have, and the means of a metric in them, in the first run and in the second."""
+_NO_PAIRS: PairedMeans = ((), (), ())
 
 
 class PairedColumns:
@@ -452,16 +446,16 @@ class PairedColumns:
         found = self._last[1]
         if within is None:
             return found
-        chosen = [cluster in within for cluster in found.clusters]
-        clusters = list(compress(found.clusters, chosen))
-        return PairedMeans(clusters, *(list(compress(side, chosen)) for side in (found.a, found.b)))
+        clusters, a, b = found
+        chosen = [cluster in within for cluster in clusters]
+        return list(compress(clusters, chosen)), list(compress(a, chosen)), list(compress(b, chosen))
 
     def _means(self, metric: str) -> PairedMeans:
         columns = self.a.metrics.get(metric), self.b.metrics.get(metric)
         if columns[0] is None or columns[1] is None:
             return _NO_PAIRS
         if columns[0].clusters == columns[1].clusters and _rises(columns[0].clusters):
-            return PairedMeans(columns[0].clusters, columns[0].values, columns[1].values)
+            return columns[0].clusters, columns[0].values, columns[1].values
         a, b = columns[0], columns[1]
         if self._order is None or not self._order.is_of(a, b):  # metrics usually have the same samples
             self._order = _Order(a.clusters, b.clusters)
@@ -499,7 +493,7 @@ class _Order:
         """None if a cluster has several values."""
         if not self._once:
             return None
-        return PairedMeans(
+        return (
             self._shared,
             array("d", map(a.values.__getitem__, self._in_a)),
             array("d", map(b.values.__getitem__, self._in_b)),
@@ -533,7 +527,7 @@ class _Sums:
 
 def _shared_means(a: _Sums, b: _Sums) -> PairedMeans:
     clusters = array("i", sorted(a.total.keys() & b.total.keys()))
-    return PairedMeans(clusters, a.means(clusters), b.means(clusters))
+    return clusters, a.means(clusters), b.means(clusters)
 
 
 def _places(clusters: Sequence[int], size: int) -> array[int]:

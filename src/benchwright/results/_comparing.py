@@ -241,12 +241,12 @@ def _tested(
     name: str, means: PairedMeans | None, options: ComparisonOptions, down: bool
 ) -> tuple[PairedResult | None, bytes]:
     """The test of a metric by rows, and the hash of its differences; None if no row has the metric in both runs."""
-    if means is None or not means.clusters:
+    if means is None or not means[0]:
         return None, b""
-    found = PairedResult.of(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
+    found = PairedResult.of(*means[1:], share=is_share(name), tolerance=options.tolerance)
     question = b""
     if found.differing:
-        question = question_of(array("i", means.clusters).tobytes(), without_noise(means.a, means.b))
+        question = question_of(array("i", means[0]).tobytes(), without_noise(*means[1:]))
     return found.turned() if down else found, question
 
 

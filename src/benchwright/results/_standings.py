@@ -187,9 +187,9 @@ def every_pair(
 
 def paired_test(means: PairedMeans, metric: str, tolerance: float, less: bool) -> PairedResult | None:
     """The paired test of two runs; None if they have no common rows."""
-    if not means.clusters:
+    if not means[0]:
         return None
-    found = PairedResult.of(means.a, means.b, share=is_share(metric), tolerance=tolerance)
+    found = PairedResult.of(*means[1:], share=is_share(metric), tolerance=tolerance)
     return found.turned() if less else found
 
 

@@ -160,7 +160,7 @@ def _last_files(
 
 
 def _recorded(steps: SampleSteps) -> RecordedSample:
-    return RecordedSample(
+    return (
         None if steps.score_input is None else load_json(steps.score_input),
         steps.repeat,
         SampleRecord.from_score(steps.score),

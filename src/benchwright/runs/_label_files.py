@@ -13,14 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from benchwright.core import (
     BenchwrightError,
     DamagedRecordError,
     DatasetError,
-    JsonObject,
     NotFoundError,
     UsageError,
     clause,
@@ -49,28 +45,6 @@ _REMOVED = "-"
 _YES = YES | {"x"}
 _MOST_NAMED = 20
 """Problems that an error names."""
-
-
-class LabelChanges(Struct, frozen=True):
-    """What an import changed."""
-
-    file: str
-    """The file that was read."""
-    added: int = 0
-    """Labels that were not there."""
-    changed: int = 0
-    """Labels that said something else."""
-    removed: int = 0
-    """Labels that were taken away."""
-    unchanged: int = 0
-    """Labels that were there already."""
-
-    def to_json(self) -> JsonObject:
-        """`{file, added, changed, removed, unchanged}`."""
-        return {
-            "file": self.file, "added": self.added, "changed": self.changed, "removed": self.removed,
-            "unchanged": self.unchanged,
-        }  # fmt: skip
 
 
 def export_labels(store: Store, run: RunRecord, file: str | os.PathLike[str]) -> tuple[Path, int]:
@@ -139,8 +113,11 @@ def _tags_cell(tags: list[str]) -> str | None:
     return ", ".join(tags) or None
 
 
-def import_labels(store: Store, run: RunRecord, file: str | os.PathLike[str], who: str) -> LabelChanges:
-    """Read labels from a file and record them. Empty cells change nothing, `-` takes one's label away. Raises DatasetError with every
+def import_labels(
+    store: Store, run: RunRecord, file: str | os.PathLike[str], who: str
+) -> tuple[str, Counter[str]]:
+    """Read labels from a file and record them. Empty cells change nothing, `-` takes one's label away. Returns the file, and how many labels were
+    `added`, `changed`, `removed`, and `unchanged`. Raises DatasetError with every
     line that cannot be used, and then records nothing."""
     path = expand_home(file)
     _format(path)
@@ -155,7 +132,7 @@ def import_labels(store: Store, run: RunRecord, file: str | os.PathLike[str], wh
         raise DatasetError(f"{listed}\nNothing was imported.")
     if not reader.lines:
         raise DatasetError(f"{path.name} has no rows")
-    return reader.recorded(str(path))
+    return str(path), reader.recorded()
 
 
 class _LabelLines:
@@ -228,8 +205,8 @@ class _LabelLines:
         views = StoreSamples.views(self._store, self._run.id, index)
         return next((Label.reply_id(view.response) for view in views if view.repeat == repeat), None)
 
-    def recorded(self, file: str) -> LabelChanges:
-        """Record what the lines say."""
+    def recorded(self) -> Counter[str]:
+        """Record what the lines say. Returns how many labels were `added`, `changed`, `removed`, and `unchanged`."""
         rows = {label.row for _, label in self._said.values()} | {label.row for label in self._taken}
         before = {label.key: label for label in self._store.labels(rows)}
         counts: Counter[str] = Counter()
@@ -247,7 +224,7 @@ class _LabelLines:
             kept = self._store.add_label(label)
             old = before.get(label.key)
             counts["added" if old is None else "unchanged" if old == kept else "changed"] += 1
-        return replace(LabelChanges(file), **counts)
+        return counts
 
 
 def _labels_in(row: Mapping[str, Any]) -> Iterator[tuple[str, str | None, str]]:
