@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -33,7 +33,6 @@ from benchwright.results._figures import (
     result_sentence,
     summary_of,
 )
-from benchwright.results._labels import label_effect
 from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._runs import (
     RunDetails,
@@ -41,9 +40,10 @@ from benchwright.results._runs import (
     plain_view,
     run_details,
 )
-from benchwright.results._sample_columns import COLUMNS
-from benchwright.results._samples import SampleList, StoreSamples, find_samples, listed_samples
 from benchwright.store import Event, RunRecord, SampleFilter, Store
+
+if TYPE_CHECKING:
+    from benchwright.results._samples import SampleList, StoreSamples
 
 
 class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
@@ -149,6 +149,8 @@ class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     def samples(self) -> list[Row]:
         """Prompts, replies and scores, with one row per sample and repeat, like `samples.parquet`; messages, scores and
         metadata are values rather than JSON. For many samples, `arrow()` takes less memory."""
+        from benchwright.results._sample_columns import COLUMNS  # not for lists of runs
+
         rows: list[Row] = self.arrow().to_pylist()
         for row in rows:
             for name, column in COLUMNS.items():
@@ -222,6 +224,8 @@ def benchmark_details(run: RunRecord, events: Iterable[Event] = ()) -> RunDetail
 def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     """A benchmark run in full, with its events; without a result, with the number of samples recorded so far."""
     details = benchmark_details(run, store.events(run.id))
+    from benchwright.results._labels import label_effect  # not for lists
+
     effect = label_effect(store, run, details.result)
     if effect is not None:
         details = structs.replace(details, labels=effect.to_json(run.id))
@@ -251,6 +255,8 @@ def filtered_samples(
     limit: int,
 ) -> SampleList:
     """The same for a run of any kind, by its figures."""
+    from benchwright.results._samples import StoreSamples, listed_samples  # not for lists of runs
+
     if where.metric is not None and summary is not None:
         known = summary.metrics
         if where.metric not in known:
@@ -285,6 +291,8 @@ def _none_wrong(samples: StoreSamples, summary: RunSummary | None) -> str:
 
 def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList:
     """One row's samples in full."""
+    from benchwright.results._samples import find_samples  # not for lists of runs
+
     return find_samples(store, run.id, requested)
 
 

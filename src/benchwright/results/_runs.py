@@ -25,7 +25,6 @@ from benchwright.core import (
     open_artifacts,
     rfc3339,
 )
-from benchwright.results._command import command_of, manifest_table, results_document, run_config
 from benchwright.results._figures import (
     duration,
     graded_notes,
@@ -335,14 +334,20 @@ class RunDetails(Struct, frozen=True, kw_only=True):
 
     def run_config(self) -> JsonObject:
         """The configuration of the run, as its file records it."""
+        from benchwright.results._command import run_config  # not for lists
+
         return run_config(self)
 
     def manifest_table(self) -> JsonObject:
         """What was evaluated and with which versions, as its file records it."""
+        from benchwright.results._command import manifest_table
+
         return manifest_table(self)
 
     def results_document(self, summary: RunSummary) -> JsonObject:
         """The figures, as the file of results records them."""
+        from benchwright.results._command import results_document
+
         return results_document(self, summary)
 
     def to_json(self) -> JsonObject:
@@ -421,6 +426,8 @@ def run_details(
     run: RunRecord, view: RunView, result: RunSummary | None = None, events: Iterable[Event] = ()
 ) -> RunDetails:
     """The run in full. `view` is the run as in a list; `result` has its figures, if its kind has such figures."""
+    from benchwright.results._command import command_of  # not for lists
+
     return RunDetails(
         run=view,
         result=result,

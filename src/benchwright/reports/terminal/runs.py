@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from benchwright.core import RUN_STATUSES, Outcome, RunKind, printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Table, labelled, line
-from benchwright.reports.terminal.result import result_blocks
 from benchwright.results import (
     EventView,
     RunDetails,
@@ -130,6 +129,8 @@ def run_blocks(details: RunDetails) -> Iterator[Block]:
         if run.error:
             yield line(printable(run.error), "red")
     else:
+        from benchwright.reports.terminal.result import result_blocks  # not for lists
+
         yield from result_blocks(result)
     yield line()
     yield labelled(_facts(details))
