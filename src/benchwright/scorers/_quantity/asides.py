@@ -13,6 +13,8 @@ _NOT = (
 _DENIES = r"['\")\]]{0,3}\s(?:does\snot|doesn't)\s(?:return|output|print|give|equal|make|yield)\s['\"$€£]?\d"
 """After a number of which another is denied: `12 does not give 13`."""
 _NOT_ENOUGH = r"(?:\s[^\W\d_]+){0,3}(?:\snot|n't)\s(?:be\s)?enough(?!\w)"
+_NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "не ", "unlike", "kein", "não")
+"""Parts of the words of `_NOT`, of which there must be one."""
 _REFERENCE = (
     r"(?<!\w)(?:steps?|digits?|ziffer|chiffre|dígito|цифр[аы]|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
     r"|example|note|footnote|item|q|rule|theorem|op\.|opus|klausel|clause|cláusula|clausola|artikel|artículo|articolo|artigo|annex|appendix|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|passo|шаг|вопрос|задача)\s?[#(]?$"
@@ -34,9 +36,9 @@ COMPARED = (
     r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
     r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
 )
-_SPREAD = r"(?:give\sor\stake|plus(?:\sor\s|/)minus|margin\sof\serror\sof)\s$"
+_SPREAD = ("give or take ", "plus or minus ", "plus/minus ", "margin of error of ")
 """Before the error of a number."""
-_PER = r"\s(?:per|pro|je)\s$"
+_PER = (" per ", " pro ", " je ")
 _THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
 _THAN_ONE = r"(?<!\w)(?:(?:greater|smaller|larger|bigger|higher|lower|less|more|fewer|older|longer|shorter|slower|faster|above|below)\s)(?:than\s)?(?:the|its|his|her|their)\s(?:[^\W\d_]+\s){1,3}of\s[$€£]?$"
 """Before a number that something is compared with: `greater than the mean of 5`."""
@@ -59,61 +61,74 @@ _EXAMPLE = r"(?<!\w)(?:for\s(?:instance|example)|e\.g\.|zum\sbeispiel|z\.\s?b\.|
 _ORDINAL = r"(?:st|nd|rd|th|º|ª|ème|er|-й|-я|-го)(?!\w)"
 
 
-_BEFORE: tuple[tuple[str, int], ...] = (
-    (_NOT, 40), (_REFERENCE, 14), (_THAN_ONE, 40), (_THAN, 40), (_NEAREST, 40), (_SPREAD, 24), (_PER, 8),
-)  # fmt: skip
-"""What stands before a number that is no answer, and in how many characters."""
-_AFTER = (_CLOCK, _WOULD_BE, COMPARED, _DENIES, _NOT_ENOUGH)
-"""What follows one."""
-_BESIDE = ((_DIGITS, _ROUNDED_TO), (_EFFORT, _CHECKED))
-"""What follows one if something else stands before it."""
-_ANY = "|".join(
-    (*(pattern.removesuffix("$") for pattern, _ in _BEFORE), *_AFTER, *(after for after, _ in _BESIDE))
-)
-
-
 class Asides:
     """The numbers of a text that are no answers."""
 
-    def __init__(self, text: str, may: Gate) -> None:
+    def __init__(self, text: str, lower: str, may: Gate) -> None:
         self._text = text
-        any_of = may[_ANY]
-        self._before = [(caseless(one), size) for one, size in _BEFORE if may[one]] if any_of else []
-        self._after = [caseless(one) for one in _AFTER if may[one]] if any_of else []
-        self._beside = (
-            [(caseless(one), caseless(other)) for one, other in _BESIDE if may[one]] if any_of else []
-        )
+        self._lower = lower
+        self._may = may
+        self._denies = " not " in lower or "n't " in lower
 
     def contain(self, one: Expression) -> bool:
         """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
-        text, start, end = self._text, one.start, one.end
-        for pattern, size in self._before:
-            if pattern.search(text, max(0, start - size), start):
-                return True
-        for pattern in self._after:
-            if pattern.match(text, end):
-                return True
+        text, may, start, end = self._text, self._may, one.start, one.end
         begin = max(0, start - 40)
-        for after, before in self._beside:
-            if after.match(text, end) and before.search(text, begin, start):
-                return True
-        follows = text[end : end + 1]
-        if (follows == "?" and is_guess(text, one)) or text.startswith("24/7", start):
-            return True
+        before = self._lower[begin:start]
         if (
-            one.number is not None
-            and one.number.percent
-            and (caseless(_SURE).match(text, end) or caseless(_SURE_BEFORE).search(text, begin, start))
+            may[_NOT]
+            and any(word in before for word in _NOT_WORDS)
+            and caseless(_NOT).search(text, begin, start)
         ):
             return True
-        if follows == "]" and end - start <= 3 and text[start - 1 : start] == "[":
+        if may[_REFERENCE] and caseless(_REFERENCE).search(text, max(0, start - 14), start):
+            return True
+        if text.startswith("24/7", start):
+            return True
+        if before.endswith(_SPREAD):
+            return True
+        if may[_WOULD_BE] and caseless(_WOULD_BE).match(text, end):
+            return True
+        if " of " in before and caseless(_THAN_ONE).search(text, begin, start):
+            return True
+        if before.endswith(_PER) or ("than " in before and caseless(_THAN).search(text, begin, start)):
+            return True
+        follows = text[end : end + 1]
+        in_words = follows not in ".,;:)"  # words may follow, after a blank or not
+        if in_words and caseless(_CLOCK).match(text, end):
+            return True
+        if (in_words and may[COMPARED] and caseless(COMPARED).match(text, end)) or (
+            follows == "?" and is_guess(text, one)
+        ):
+            return True
+        percent = one.number is not None and one.number.percent
+        if percent and (
+            caseless(_SURE).match(text, end) or caseless(_SURE_BEFORE).search(text, begin, start)
+        ):
+            return True
+        if (
+            in_words
+            and may[_DIGITS]
+            and caseless(_DIGITS).match(text, end)
+            and caseless(_ROUNDED_TO).search(text, begin, start)
+        ):
+            return True
+        if self._denies and (caseless(_DENIES).match(text, end) or caseless(_NOT_ENOUGH).match(text, end)):
+            return True
+        if "est " in before and caseless(_NEAREST).search(text, begin, start):
+            return True
+        if (
+            in_words
+            and may[_EFFORT]
+            and caseless(_EFFORT).match(text, end)
+            and caseless(_CHECKED).search(text, begin, start)
+        ):
+            return True
+        if text[start - 1 : start] == "[" and follows == "]" and end - start <= 3:
             return bool(text[begin:start].strip(" \n["))  # the number of a source
-        if end - start > 2 or follows not in ".) " or not (start < 7 or "\n" in text[start - 7 : start]):
+        if end - start > 2 or not caseless(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
             return False
-        return (
-            caseless(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start) is not None
-            and caseless(_LABEL).match(text, end) is not None
-        )
+        return (start < 7 or "\n" in text[start - 7 : start]) and bool(caseless(_LABEL).match(text, end))
 
 
 def is_guess(text: str, one: Expression) -> bool:

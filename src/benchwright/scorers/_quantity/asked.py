@@ -10,7 +10,7 @@ from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.view import lower_alike, without_reasoning
 from benchwright.scorers._quantity.asides import is_example
 from benchwright.scorers._quantity.expressions import Number
-from benchwright.scorers._quantity.labels import is_doubtful, is_of_another_kind, labelled_as
+from benchwright.scorers._quantity.labels import is_doubtful, is_of_another_kind, labelled_as, values_of
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.passage import Passage, passage_of
 from benchwright.scorers._quantity.patterns import caseless, compiled
@@ -64,8 +64,7 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
         ):
             found = ReadNumber(None, "several")
         else:
-            known, bold = _values(passage_of(question, mark)), _is_bold(said, number)
-            doubted = is_doubtful(passage_of(said, mark), number, question.lower(), small, known, bold)
+            doubted = is_doubtful(passage_of(said, mark), number, question, small, _is_bold(said, number))
             found = ReadNumber(None, "several") if doubted else found
     if found.number is not None:
         return found if unit is None else _in_unit(passage_of(said, mark), found, unit)
@@ -95,18 +94,12 @@ def _before_its_parts(text: str, mark: Mark | None, found: ReadNumber, at: int) 
     return ReadNumber(None, "several") if concludes else before
 
 
-def _values(passage: Passage) -> frozenset[Fraction]:
-    """The numbers that a question gives, each by itself."""
-    spelled = (one.value.value for one in _numbers(passage))
-    return frozenset((*passage.numbers.operands(0, len(passage.text)), *spelled))
-
-
 def _is_bold(text: str, number: Number) -> bool:
     """Whether a number is the only one in bold print."""
     if "**" not in text:
         return False
-    bold = [read_number(one).number for one in compiled(BOLD).findall(text) if any(map(str.isdecimal, one))]
-    return bool(bold) and all(one is None or one.value == number.value for one in bold)
+    bold = [one for one in compiled(BOLD).findall(text) if any(map(str.isdecimal, one))]
+    return bool(bold) and all(number.value in values_of(one) for one in bold)
 
 
 def _depends(passage: Passage, number: Number) -> bool:
@@ -184,7 +177,8 @@ def _numbers(passage: Passage) -> Iterator[Span[Number]]:
     for one in passage.usable(0, len(passage.text)):
         if one.number is not None:
             yield Span(one.start, one.end, one.number)
-    for word in spelled_pattern().finditer(passage.small):
+    spelled = spelled_pattern()
+    for word in spelled.finditer(passage.small) if passage.may[spelled.pattern] else ():
         value = None if word[0].lower() in ("one", "a", "an") else spelled_value(word)
         if (
             value is not None
@@ -202,7 +196,7 @@ def _tied(passage: Passage, mark: Mark | None, question: str, asked: str, unit: 
         return None
     if caseless(_ASKS_TWO).search(asked):
         return None
-    known = _values(passage_of(question, mark))
+    known = values_of(question)
     numbers = [
         one
         for one in _numbers(passage)

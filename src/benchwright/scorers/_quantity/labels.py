@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from fractions import Fraction
-from itertools import islice, pairwise
+from functools import lru_cache
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from benchwright.scorers._mcq.view import lower_alike
 from benchwright.scorers._quantity.asides import COMPARED, is_dated, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number
+from benchwright.scorers._quantity.numerals import numeral, written
 from benchwright.scorers._quantity.passage import Passage
-from benchwright.scorers._quantity.patterns import caseless
+from benchwright.scorers._quantity.patterns import caseless, small_letters
+from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.results import CONCLUSION, POINTER, PREMISE, SUM, same
 from benchwright.scorers._quantity.units import Unit, unit_at
 from benchwright.scorers._quantity.words import is_scale, spelled_pattern, spelled_value
@@ -84,24 +88,24 @@ class _Labelled(NamedTuple):
     equals: bool
 
 
-def is_doubtful(
-    passage: Passage, number: Number, question: str, asked: str, known: frozenset[Fraction], bold: bool
-) -> bool:
+def is_doubtful(passage: Passage, number: Number, question: str, asked: str, bold: bool) -> bool:
     """Whether a reply calls another number what was asked for, or this one something else.
 
     Args:
         passage: the reply.
         number: what was read.
-        question: the whole question in small letters.
-        asked: the part of it that asks.
-        known: the numbers of the question.
+        question: the whole question.
+        asked: the part of it that asks, in small letters.
         bold: whether it is the only number in bold print.
     """
     every = [one for one in passage.usable(0, len(passage.text)) if one.number is not None]
     places = [one for one in every if same(one.number, number)]
+    known = values_of(question) if len(every) > len(places) else frozenset[Fraction]()
+    question = question.lower()
     if (
-        places
-        and not bold
+        not bold
+        and places
+        and len(every) > len(places)
         and (_is_given(passage, places, every, known) or _is_one_of_two(passage, places, every, known))
     ):
         return True
@@ -200,10 +204,10 @@ def is_of_another_kind(passage: Passage, number: Number, asked: str, unit: Unit 
     if len(every) > len(places) and all(one and one.dimension == "money" for one in units):
         return True
     called = _called(count["noun"])
+    if not all(caseless(_NOUN).match(small, one.end) and not called.match(small, one.end) for one in places):
+        return False
     ends = (*(one.end for one in every), *(one.end() for one in spelled_pattern().finditer(small)))
-    return any(called.match(small, end) for end in ends) and all(
-        caseless(_NOUN).match(small, one.end) and not called.match(small, one.end) for one in places
-    )
+    return any(called.match(small, end) for end in ends)
 
 
 def _called(noun: str) -> re.Pattern[str]:
@@ -292,7 +296,9 @@ def _is_spelled_after(passage: Passage, one: _Labelled) -> bool:
 
 def labelled_as(passage: Passage, asked: str, least: int = 2) -> Number | None:
     """The number of the only clause whose subject is what a question asks for: `Area = 40, perimeter = 26`."""
-    words = caseless(_WORD).findall(asked)
+    words = _MEASURES.intersection(caseless(_WORD).findall(asked))
+    if len(words) != 1:
+        return None
     found: dict[str, list[Number]] = {}
     for one in _labelled(passage):
         subject = caseless(_SUBJECT).match(passage.small, one.begin, one.start) or caseless(_OF_LABEL).search(
@@ -300,18 +306,35 @@ def labelled_as(passage: Passage, asked: str, least: int = 2) -> Number | None:
         )
         if subject is not None:
             found.setdefault(subject["label"].split()[-1], []).append(one.number)
-    called = [(label, numbers) for label, numbers in found.items() if label in words and label in _MEASURES]
-    if len(found) < least or len(called) != 1 or len(called[0][1]) != 1 or len(_MEASURES & set(words)) != 1:
-        return None
-    return called[0][1][0]
+    called = [number for label, numbers in found.items() if label in words for number in numbers]
+    return called[0] if len(found) >= least and len(called) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def values_of(text: str) -> frozenset[Fraction]:
+    """The numbers that a question gives, each by itself, in digits and in words."""
+    text = plain(text)
+    small = small_letters(lower_alike(text))
+    written_ones = (numeral(text[start:end]) for start, end in written(text))
+    spelled = (
+        spelled_value(word) for word in spelled_pattern().finditer(small) if word[0] not in ("one", "a", "an")
+    )
+    return frozenset(
+        one for one in (*chain(*(one for one in written_ones if one)), *spelled) if one is not None
+    )
+
+
+@lru_cache(maxsize=4)
+def _stops(small: str) -> list[int]:
+    """Where the clauses of a text begin and the last one ends."""
+    return [0, *(found.end() for found in caseless(_BREAK).finditer(small)), len(small)]
 
 
 def _labelled(passage: Passage, places: list[Expression] | None = None) -> list[_Labelled]:
     """The last number of each clause, or those at some places, with the stems of the words of their clauses."""
     text = passage.small
-    stops = [0, *(found.end() for found in caseless(_BREAK).finditer(text)), len(text)]
     found = []
-    for begin, end in pairwise(stops):
+    for begin, end in pairwise(_stops(text)):
         if places is not None:
             inside = [one for one in places if begin <= one.start < end]
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -19,6 +19,8 @@ from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._triggers import Gate
 
+_MANY = 200
+"""Numbers of a text of which not all are looked at."""
 CUES = 40
 """The last cues of a reply are looked at."""
 _LOOP = 4
@@ -145,9 +147,12 @@ class Passage:
         self.may = Gate(self.small)
         """Which patterns may be in it."""
         self.numbers = Expressions(text, mark, self.small, self.may)
-        self._asides = Asides(self.small, self.may)
+        self._asides = Asides(self.small, self.lower, self.may)
         self._present: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._starts: list[int] = []
+        self._all: list[Expression] | None = None
+        """The expressions that may be an answer, if there are not many."""
+        self._places: list[int] = []
         self._usable: dict[int, bool] = {}
         """Start of an expression → whether it may be an answer."""
         self._checked: list[tuple[int, int]] | None = None
@@ -206,7 +211,12 @@ class Passage:
 
     def usable(self, begin: int, end: int) -> list[Expression]:
         """The expressions in a part of the text that may be an answer."""
-        return [one for one in self.numbers.between(begin, end) if self.is_usable(one)]
+        if len(self.numbers) > _MANY:
+            return [one for one in self.numbers.between(begin, end) if self.is_usable(one)]
+        if self._all is None:
+            self._all = [one for one in self.numbers.between(0, len(self.text)) if self.is_usable(one)]
+            self._places = [one.start for one in self._all]
+        return self._all[bisect_left(self._places, begin) : bisect_left(self._places, end)]
 
     def is_usable(self, one: Expression) -> bool:
         """Whether an expression may be an answer."""

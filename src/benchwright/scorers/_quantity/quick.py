@@ -19,7 +19,7 @@ from benchwright.scorers._quantity.expressions import Number, is_year
 from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.results import BOLD, ReadNumber
-from benchwright.scorers._quantity.words import scale_pattern, spelled_pattern
+from benchwright.scorers._quantity.words import decimal_mark, scale_pattern, spelled_pattern
 from benchwright.scorers._replies import ANSWER_STEMS, RESULT_STEMS, is_plain, next_question
 from benchwright.scorers._triggers import Triggers, words_of
 
@@ -31,6 +31,8 @@ _LONGEST = 2_000
 """Characters of a text whose last sentence is read."""
 _NUMBER = r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,2})?"
 """Nothing that could mean something else: no leading zeros, and too few decimals for a group of three."""
+_GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]{1,2})?"
+"""The same with groups, which need a text in English."""
 
 
 def read_quickly(text: str) -> ReadNumber | None:
@@ -62,7 +64,7 @@ def read_quickly(text: str) -> ReadNumber | None:
 
 def _number(digits: str) -> Number:
     """A number with a point or none."""
-    whole, _, part = digits.partition(".")
+    whole, _, part = digits.replace(",", "").partition(".")
     return Number(Fraction(int(whole + part), 10 ** len(part)) if part else Fraction(int(whole)))
 
 
@@ -107,6 +109,8 @@ def _closing(reply: str) -> str | None:
         return None
     if text is not reply and not _is_bold(reply, found["number"]):
         return None
+    if "," in found["number"] and (_other_marks().search(text) or decimal_mark(text) != "."):
+        return None
     return found["number"] if _is_result(text, small, begin, words, found) else None
 
 
@@ -121,7 +125,7 @@ def _is_bold(reply: str, number: str) -> bool:
 def _is_result(text: str, small: str, begin: int, words: list[str], found: re.Match[str]) -> bool:
     """Whether the full reader takes the last number of the last sentence for its result."""
     if found["sum"]:
-        return not found["others"] and "same" not in words
+        return not found["others"] and "same" not in words and _is_far(text, begin, found)
     at, lead = found.start("number"), found.end("others") if found["others"] else begin
     cue = caseless(results.CONCLUSION).search(small, max(lead, at - 80), at)
     if cue is None:
@@ -137,6 +141,14 @@ def _is_result(text: str, small: str, begin: int, words: list[str], found: re.Ma
         )
     equated = text.find("=", 0, begin)
     return equated < 0 or _conclusions().none_in(words_of(small[equated:begin]))
+
+
+def _is_far(text: str, begin: int, found: re.Match[str]) -> bool:
+    """Whether no number of a sum counts by itself: an amount of money that is nearly the result may be what was rounded."""
+    if "$" not in found["sum"]:
+        return True
+    last, result = _number(found["operand"]).value, _number(found["number"]).value
+    return "=" not in text[:begin] and abs(last - result) * 20 > max(last, result)
 
 
 def _is_only_result(small: str, begin: int, lead: int, at: int, cue: str) -> bool:
@@ -221,8 +233,14 @@ def _last_sentence() -> re.Pattern[str]:
     words = "[A-Za-z ,']*"
     return re.compile(
         rf"(?P<last>[A-Z]{words}(?:(?<=[ ])\$?(?P<others>{_NUMBER})(?=[ ,][^0-9]*[0-9])(?=[^=]*\Z){words})*"
-        rf"(?<=[ ])(?P<sum>{_NUMBER}(?:[ ]?[-+*][ ]?{_NUMBER})+[ ]?=[ ]?)?\$?(?P<number>{_NUMBER})(?:[ ][a-z]{words}(?<=[a-z]))?)[.!]\n?\Z"
+        rf"(?<=[ ])(?P<sum>\$?{_NUMBER}(?:[ ]?[-+*x][ ]?\$?(?P<operand>{_NUMBER}))+[ ]?=[ ]?)?\$?(?P<number>{_GROUPED}|{_NUMBER})(?:[ ][a-z]{words}(?<=[a-z]))?)[.!]\n?\Z"
     )
+
+
+@cache
+def _other_marks() -> re.Pattern[str]:
+    """A comma that is not between groups of digits, or a point that may be."""
+    return re.compile(r"[0-9],[0-9]{1,2}(?![0-9])|[0-9],[0-9]{4}|[0-9]\.[0-9]{3}(?![0-9])")
 
 
 @cache
@@ -249,10 +267,10 @@ def _doubts() -> Triggers:
     signs = r"\s?(?:%|"  # signs are no part of the texts that are read here
     patterns = (
         asides._NOT, asides._REFERENCE, asides.COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
-        asides._NEAREST, asides._EFFORT, asides._CLOCK, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
+        asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
         passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),
-        r"(?<!\w)(?:per|pro|je|take|plus|margin|minus|negative?|moins|menos)(?!\w)",
+        r"(?<!\w)(?:am|pm|o'clock|uhr|per|pro|je|take|plus|margin|minus|negative?|moins|menos)(?!\w)",
     )  # fmt: skip
     return Triggers(patterns, (*ANSWER_STEMS, *RESULT_STEMS, "depend"))

@@ -571,9 +571,13 @@ def same(one: Number | None, other: Number | None) -> bool:
 
 
 def _agree(one: Number, other: Number) -> bool:
-    exact = _scaled(one, other)
-    apart = abs(exact - other.value)
-    return not apart or (apart * 50 <= abs(exact) and apart < max(_place(exact), _place(other.value)))
+    exact, value = _scaled(one, other), other.value
+    if exact == value:
+        return True
+    parts = exact.numerator * value.denominator
+    if abs(parts - value.numerator * exact.denominator) * 50 > abs(parts):
+        return False  # by more than 2 %; fractions take ten times as long to compare
+    return abs(exact - value) < max(_place(exact), _place(value))
 
 
 def _place(value: Fraction) -> Fraction:
