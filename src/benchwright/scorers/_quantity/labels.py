@@ -56,9 +56,6 @@ _REST = r"[\d.,]+(?:\s[^\W\d_]+){0,2}\s(?:left|remain\w*|over|übrig|spare)(?!\w
 _ASKS_YEAR = (
     r"(?<!\w)(?:year|when|date|century|wann|jahr|quand|année|cuándo|año|quando|anno|ano|wanneer|jaar)(?!\w)"
 )
-_EACH = r"(?<!\w)(?:each|every|per|apiece|jede[rsnm]?|pro|chaque|cada|ogni|ciascun\w*|elk[e]?)(?!\w)"
-_RATE = rf"\s*(?:that(?:'s|\sis)|this\sis|it's|on\saverage,?|which\sis|works\sout)\s[^.;\n]{{0,40}}?{_EACH}"
-_ASKS_RATE = rf"{_EACH}|(?<!\w)(?:average|mean|rate|speed|pace|unit|density|wage)(?!\w)"
 _LOSS = r"(?<!\w)(?:lost|loses|loss|deficit|debt|overdrawn|owes|below)(?!\w)"
 _ASKS_SIGNED = (
     r"(?<!\w)(?:profit|balance|change|net|temperature|return)(?!\w)(?!.*(?<!\w)(?:loss|debt)(?!\w))"
@@ -148,31 +145,13 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str, bol
     if caseless(_REST).match(passage.small, last.start) and not caseless(_ASKS_REST).search(asked):
         return True
     calculated = [one for one in others if one.equals]
-    if (
-        calculated
-        and caseless(_EACH).search(clause)
-        and not caseless(_EACH).search(question)
-        and not last.equals
-    ):
-        return True
-    if caseless(_RATE).match(passage.small, last.begin) and not caseless(_ASKS_RATE).search(asked):
-        return True  # `That's $1.80 per person.`
     if calculated and clause.lstrip(" ,").startswith("leaving") and not caseless(_ASKS_REST).search(question):
         return True
     if others and caseless(_WOULD).search(clause) and not caseless(_WOULD).search(question):
         return True
-    if caseless(_MORE).search(asked) and not (
-        "difference" in clause
-        or caseless(r"\S*\s(?:[^\W\d_]+\s)?(?:more|fewer|less|[^\W\d_]+er)(?!\w)").match(
-            passage.small, last.start
-        )
-    ):
-        return True
     words = _stems(asked)
     if strange and any(mine[0].start < one.start < last.start for one in calculated):
         return True  # `$40 - $10 = $30. You save $10.`
-    if label & _MEASURES and not label & _MEASURES & frozenset(caseless(_WORD).findall(question)):
-        return bool(calculated) or any(one.stems & words for one in others)
     if label & _ANY_RESULT and (not label & _SUMS or caseless(_ASKS_SUM).search(asked)):
         return False
     own = max(len(one.stems & words) for one in mine)

@@ -203,8 +203,6 @@ class Results:
                 at = first
         elif at + 1 < len(inside) and self._is_said(inside, at + 1):
             at += 1  # `so the number of pairs among 10 people is 45`
-        elif at + 2 == len(inside) - 1 and self._is_said(inside, at + 2) and self._is_adjunct(inside, at + 1):
-            at += 2  # `so a 15 % tip on an $80 bill would be $12`
         elif at and self._is_comment(inside, at):
             return ReadNumber(None, "several")  # `water boils at 100 °C, which is 212 °F`
         elif at and (self._is_assigned(inside, at) or self._is_second(inside, at)):
