@@ -158,10 +158,12 @@ def test_a_run_without_saved_samples_has_none_on_its_page(store: Store, record: 
 
 def columns_of(count: int, scores: Callable[[int], dict[str, Any] | None], text: str = "t") -> dict[str, Any]:
     from benchwright.results._sample_columns import COLUMNS
+    from benchwright.store import verdict_of
 
     found: dict[str, Any] = {name: [None] * count for name in COLUMNS}
     found |= {"sample_id": list(range(count)), "repeat": [0] * count, "response": [text] * count}
     found["scores"] = [scores(number) for number in range(count)]
+    found["verdict"] = list(map(verdict_of, found["scores"]))
     found["metadata"] = [b'{"a": 1}'] * count
     return found
 
@@ -191,7 +193,7 @@ def test_no_column_hides_the_kind_of_a_sample() -> None:
     kinds: list[dict[str, Any] | None] = [{"correct": True}, {"correct": False}, None, {"f1": 0.5}]
     columns = columns_of(8, lambda number: kinds[number % 4])
     columns = {
-        name: ["x"] * 8 if values[0] is None and name != "scores" else values
+        name: ["x"] * 8 if values[0] is None and name not in ("scores", "verdict") else values
         for name, values in columns.items()
     }
     chosen = ChosenSamples()

@@ -303,9 +303,11 @@ def test_the_setting_by_which_a_rescored_run_differs_is_named(here: Path) -> Non
     Path("quiz.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
     a = run("quiz.csv", model="demo")
     b = rescore(a.run_id, options=RunOptions(mcq_fallback="levenshtein"))
-    with pytest.raises(UsageError, match=r"prompted or scored in another way \(mcq_fallback\)\."):
+    with pytest.raises(
+        UsageError, match=r"prompted or scored in another way \(mcq_fallback none → levenshtein\)\."
+    ):
         compare(a.run_id, b.run_id)
-    assert "(mcq_fallback)" in compare(a.run_id, b.run_id, force=True).notes[0].text
+    assert "(mcq_fallback none → levenshtein)" in compare(a.run_id, b.run_id, force=True).notes[0].text
 
 
 def test_runs_of_two_ranges_are_compared_by_the_rows_in_both(here: Path) -> None:

@@ -11,7 +11,7 @@ from benchwright.core import encode_json
 from benchwright.results import SampleView
 from benchwright.results._sample_columns import BLOCK_BYTES, BLOCK_ROWS, COLUMNS, in_blocks, sample_columns
 from benchwright.results._samples import StoreSamples
-from benchwright.store import SampleSteps
+from benchwright.store import SampleSteps, verdict_of
 
 TEXTS = st.text(max_size=5)
 TARGETS = st.one_of(TEXTS, st.none(), st.integers(), st.lists(TEXTS, max_size=2), st.booleans())
@@ -99,6 +99,8 @@ def plainly(steps: SampleSteps) -> SampleView:
         error=record.get("e"),
         group=record.get("g"),
         scores=record.get("s"),
+        verdict=verdict_of(record.get("s")),
+        grade=(record.get("s") or {}).get("judge_grade"),
         prompt_tokens=usage[0],
         completion_tokens=usage[1],
         latency_s=reply.get("l"),

@@ -234,10 +234,22 @@ def test_the_keyboard_labels_grades_and_asks(address: ServerAddress) -> None:
             page.wait_for_selector(f"main .about:has-text('Reply {number + 1} of 6')")
             page.keyboard.press("1" if number % 2 else "2")
         page.wait_for_selector("text=Agreement so far")
-        assert page.inner_text("[data-json='runs.3.labelled']") == "6"
+        assert "of 6 labelled replies" in page.inner_text("[data-json='runs.3.sentence']")
         go("#/runs/3/samples/1/0")
         assert "judge 1: grade C" in page.inner_text("main")
         assert "It greets." in page.inner_text("main")
+        page.keyboard.press("l")  # a judged sample offers the judge's grades, each with its key
+        page.wait_for_selector("#label-kind:focus")
+        assert page.locator(".label-form [data-grade]").all_inner_texts() == ["C (1)", "I (2)"]
+        page.keyboard.press("2")
+        page.wait_for_selector("text=Labelled: right grade")
+        assert page.inner_text("[data-label] .label-value") == "I"
+        go("#/runs/3")
+        page.wait_for_selector("[data-json='runs.3.sentence']")
+        assert "Grade more replies blindly" in page.inner_text("main")
+        go("#/runs/3/samples?verdict=wrong")
+        assert page.locator("tr[data-sample].wrong").count() == 5
+        assert page.locator("tr[data-sample] td:has-text('It greets.')").count() == 5
         go("#/runs/1/samples/3/0")
         page.focus("summary:has-text('Send this request again')")
         page.keyboard.press("Enter")

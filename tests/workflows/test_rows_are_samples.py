@@ -226,7 +226,7 @@ def test_a_step_that_only_has_such_a_key_is_no_row(tmp_path: Path) -> None:
         found: Any = kind_of(run).details(store, run).to_json()
         assert (found["rows"], found["scores"], store.count_steps(1, "score")) == ([], {}, 0)
         with pytest.raises(UsageError, match="workflow without rows"):
-            kind_of(run).parts(store, run, SampleFilter(text="x"), None, 10)
+            kind_of(run).parts(store, run, SampleFilter(text="x"), None, 10, SampleOrder())
 
 
 def test_rows_of_a_workflow_on_a_server_are_samples_too(

@@ -26,6 +26,7 @@ from benchwright.core import (
     BadRow,
     BenchwrightError,
     DatasetError,
+    Information,
     JsonObject,
     JsonValue,
     MissingFieldError,
@@ -73,7 +74,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...] = ()
     """Problems that make a run impossible or pointless."""
     warnings: tuple[str, ...] = ()
-    """Warnings for the user."""
+    """Warnings for the user; those that only inform, such as how the data were read, are `Information`."""
     rows: int = 0
     """Rows that can be sent."""
     bad_rows: tuple[BadRow, ...] = ()
@@ -239,7 +240,9 @@ def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
 def _about_judges(requests: int, *, sure: bool) -> Iterator[str]:
     if requests:
         number = f"{'about' if sure else 'up to'} {requests:,}"
-        yield f"judges are called too: {number} further requests per repeat, one for each sample and judge"
+        yield Information(
+            f"judges are called too: {number} further requests per repeat, one for each sample and judge"
+        )
 
 
 def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:

@@ -283,7 +283,7 @@ def cost_range(cost: Mapping[str, Any]) -> str:
 
 def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     """What a check found, as label, text and style."""
-    from benchwright.core import BadRow
+    from benchwright.core import BadRow, Information
     from benchwright.results import plural
 
     found = [("error", text, "red") for text in report.errors]
@@ -291,7 +291,10 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     if report.bad_total > len(report.bad_rows):
         more = plural(report.bad_total - len(report.bad_rows), "more bad row")
         found.append(("", f"… and {more}", "red"))
-    found += [("warning", text, "yellow") for text in report.warnings]
+    told = [text for text in report.warnings if isinstance(text, Information)]
+    found += [("warning", text, "yellow") for text in report.warnings if text not in told]
+    if told:  # what needs no attention is one line
+        found.append(("notes", "; ".join(text.rstrip(".") for text in told), "dim"))
     if report.data_type:
         found.append(("type", question_type(report), ""))
     if report.rows:

@@ -14,9 +14,12 @@ from benchwright.config import Setting
 from benchwright.core import Outcome, RunKind
 
 if TYPE_CHECKING:
-    from benchwright.store import RunRecord, SampleFilter, Store
+    from benchwright.store import RunRecord, SampleFilter, SampleOrder, Store
 
 _LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)", least=1)
+
+_FIGURES = ("latency_s", "prompt_tokens", "completion_tokens")
+"""As `SampleOrder.figures`, which `--help` does not load."""
 
 _AFTER = Setting("after", "int", "list what follows N: `next` of the JSON of the list before", least=0)
 
@@ -38,8 +41,14 @@ def configure(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--where", action="append", type=_condition, metavar="METRIC<VALUE",
-        help="list samples by a metric: 'f1<0.5', 'f1>0.2', or both; 'f1' lists all that have a value",
+        help="list samples by a metric: 'f1<0.5', 'f1>0.2', or both; 'f1' lists all that have a value; or by a column of "
+        "the data or a judge's grade: 'topic=maths', 'judge_grade=I'",
     )  # fmt: skip
+    parser.add_argument(
+        "--sort", metavar="METRIC",
+        help=f"list samples by a metric, lowest first; also {', '.join(_FIGURES)}",
+    )  # fmt: skip
+    parser.add_argument("--descending", action="store_true", help="with --sort: highest first")
     parser.add_argument("--text", metavar="TEXT", help="list samples with TEXT in prompt, reply or target")
     parser.add_argument(
         "--changed-from", metavar="RUN",
@@ -102,7 +111,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             if arguments.changed_from is not None:
                 other = named_run(store, arguments.changed_from)
                 where = replace(where, places=StoreSamples(store, run.id).changed_from(other.id))
-            output.view(views.parts(store, run, where, arguments.after, arguments.limit))
+            order = _order(arguments.sort, arguments.descending)
+            output.view(views.parts(store, run, where, arguments.after, arguments.limit, order))
         else:
             output.view(views.details(store, run))
             return 0
@@ -140,7 +150,7 @@ def _filter(arguments: Namespace) -> SampleFilter | None:
 
     failed, outcome = arguments.failed or arguments.failed_only, arguments.outcome
     listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or outcome
-    others = arguments.where or arguments.text or arguments.changed_from
+    others = arguments.where or arguments.text or arguments.changed_from or arguments.sort
     if not (listed or others or arguments.after is not None):
         return None
     if arguments.unparsed and outcome not in (None, Outcome.UNPARSED):
@@ -156,14 +166,25 @@ def _filter(arguments: Namespace) -> SampleFilter | None:
     )
 
 
-def _condition(text: str) -> tuple[str, str, float | None]:
-    """`f1<0.5` as metric, sign and value; a bare name has neither.
+def _order(name: str | None, descending: bool) -> SampleOrder:
+    """The order that `--sort` names."""
+    from benchwright.store import SampleOrder
 
-    >>> _condition("f1<0.5"), _condition("f1")
-    (('f1', '<', 0.5), ('f1', '', None))
+    by = name if name is None or name in SampleOrder.figures else f"metric:{name}"
+    return SampleOrder(by, descending)
+
+
+def _condition(text: str) -> tuple[str, str, float | str | None]:
+    """`f1<0.5` as metric, sign and value; a bare name has neither. `topic=maths` is a column and a text.
+
+    >>> _condition("f1<0.5"), _condition("f1"), _condition("judge_grade=I")
+    (('f1', '<', 0.5), ('f1', '', None), ('judge_grade', '=', 'I'))
     """
     from argparse import ArgumentTypeError
 
+    name, equal, word = text.partition("=")
+    if equal and not any(sign in name for sign in "<>"):
+        return name.strip(), equal, word.strip()
     for sign in "<>":
         name, found, value = text.partition(sign)
         if found:
@@ -176,15 +197,23 @@ def _condition(text: str) -> tuple[str, str, float | None]:
     return text.strip(), "", None
 
 
-def _within(conditions: Sequence[tuple[str, str, float | None]]) -> dict[str, Any]:
-    """The metric of all conditions, and its bounds."""
+def _within(conditions: Sequence[tuple[str, str, float | str | None]]) -> dict[str, Any]:
+    """The metric of all conditions with its bounds, and the column with its value."""
     from benchwright.core import UsageError
 
-    names = list(dict.fromkeys(name for name, _, _ in conditions))
+    names, columns = (
+        list(dict.fromkeys(name for name, sign, _ in conditions if (sign == "=") is equal))
+        for equal in (False, True)
+    )
     if len(names) > 1:
         raise UsageError(f"--where takes one metric, not {' and '.join(names)}")
+    texts = [value for _, sign, value in conditions if sign == "="]
+    if len(texts) > 1:
+        raise UsageError(f"--where takes one value of a column, not {len(texts)}: {', '.join(columns)}")
     bounds: dict[str, Any] = {"metric": names[0]} if names else {}
+    if columns:
+        bounds |= {"column": columns[0], "value": texts[0]}
     for _, sign, value in conditions:
-        if sign:
+        if sign in ("<", ">"):
             bounds["below" if sign == "<" else "above"] = value
     return bounds

@@ -9,7 +9,7 @@ from benchwright.cli._flags import add_run_flags, run_options
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.config import settings_deciding
-from benchwright.core import as_json
+from benchwright.core import Information, as_json
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import FileReport
@@ -50,7 +50,9 @@ def _lines(report: FileReport, *, quiet: bool) -> list[str]:
         lines.append(f"… and {more:,} more bad {'row' if more == 1 else 'rows'}")
     if quiet:
         return lines
-    lines += [f"warning: {warning}" for warning in report.warnings]
+    told = [text for text in report.warnings if isinstance(text, Information)]
+    lines += [f"warning: {warning}" for warning in report.warnings if warning not in told]
+    lines += [f"notes: {'; '.join(text.rstrip('.') for text in told)}"] if told else []
     return [*lines, summary_line(report)]
 
 

@@ -36,7 +36,7 @@ _ALIASES = {
 _ONLY: dict[str, tuple[str, ...]] = {
     "tolerance": ("numeric",),
     "pattern": ("regex",),
-    "threshold": ("levenshtein",),
+    "threshold": ("levenshtein", "llm_judge"),
     "function": ("python",),
     "scorer": ("scorer",),
     "judge": ("llm_judge",),
@@ -52,7 +52,9 @@ _GRADER = (
     Setting("golden_column", "text", "column of the right answer"),
     Setting("tolerance", "number", "relative tolerance for numbers", least=0),
     Setting("pattern", "text", "regular expression; without it the column contains one per row"),
-    Setting("threshold", "number", "similarity from which a reply is right", least=0, most=1),
+    Setting(
+        "threshold", "number", "similarity or judge's score from which a reply is right", least=0, most=1
+    ),
     Setting("function", "text", "file.py:name or package.module:name"),
     Setting("scorer", "text", "a built-in or installed scorer by name"),
     Setting("judge", "table", "the judge: url, model_id, api_key_name, …"),
@@ -106,7 +108,7 @@ class GraderStyle(Struct, frozen=True, kw_only=True):
     pattern: str | None = None
     """Regular expression of `regex`; None: the column has one per row."""
     threshold: float | None = None
-    """Similarity from which a reply counts as right; None: only the similarity is reported."""
+    """Similarity, or a judge's score, from which a reply counts as right; None: only the similarity or the score is reported."""
     function: str | None = None
     """`file.py:name` with an absolute path, or `package.module:name`."""
     scorer: str | None = None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -258,6 +259,29 @@ class SampleRecord(Struct, frozen=True):
         except (ValueError, AttributeError, KeyError) as error:
             raise _damaged(error) from None
         return fields
+
+    @staticmethod
+    def graded(scores: Mapping[str, Any] | None, field: str = "judge_grade") -> tuple[str, float] | None:
+        """A judge's grade among scores, and its worth: the score that scorers record with it, which may be the metric `judge`; without one, a
+        grade that is a number is worth itself. None if there is no grade, or nothing tells.
+
+        >>> SampleRecord.graded({"judge": 0.0, "judge_grade": "I"}), SampleRecord.graded({"judge_grade": 4})
+        (('I', 0.0), ('4', 4.0))
+        >>> SampleRecord.graded({"judge_score": 1.0}), SampleRecord.graded({"judge_grade": "C"})
+        (None, None)
+        """
+        grade = (scores or {}).get(field)
+        if scores is None or grade is None:
+            return None
+        worth = scores.get(field.replace("grade", "score"))
+        if worth is None and field == "judge_grade":
+            worth = scores.get("judge")
+        if not isinstance(worth, bool | int | float):
+            try:
+                worth = float(grade)
+            except (TypeError, ValueError):
+                return None
+        return (str(grade), float(worth)) if isfinite(worth) else None
 
     @staticmethod
     def key(field: str) -> str:

@@ -115,6 +115,10 @@ def parse_address(url: str, api: str = "openai") -> Address:
     if not text:
         raise ConfigError("the model URL is empty. Give it with --model-url http://HOST:PORT/v1")
     shown = _shown(text)
+    if text == "demo":
+        raise ConfigError(
+            "the demo model has no address: --model demo names it, and so does the URL demo of a judge"
+        )
     if "://" not in text:
         raise ConfigError(
             f"model URL {shown!r} has no http:// or https:// in front. Write http://{shown.lstrip('/')}"

@@ -98,8 +98,7 @@ class ServerFindings:
             judge = each.split()[1] if " " in each else each  # a fingerprint is the URL and the model's name
             notes += found.adapter.notes("the server" if own else f"the server of {judge}")
             if SERVED_BY_DEMO in found.served:
-                of_judge = f'the judge "{judge}" is the demo model; its grades don\'t describe a real judge'
-                notes.append(DEMO_NOTE if own else of_judge)
+                notes.append(DEMO_NOTE if own else demo_judge_note(judge))
             others = [name for name in found.served if name != SERVED_BY_DEMO]
             if others:
                 listed = ", ".join(others[:_SHOWN_NAMES]) + (", …" if len(others) > _SHOWN_NAMES else "")
@@ -115,3 +114,8 @@ class ServerFindings:
         }
         if self._report is not None:
             self._report(servers)
+
+
+def demo_judge_note(judge: str) -> str:
+    """The note on a judge that is the demo model."""
+    return f'the judge "{judge}" is the demo model; its grades don\'t describe a real judge'

@@ -10,6 +10,7 @@ import hashlib
 import os
 import platform
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -23,8 +24,10 @@ from benchwright.benchmarks import (
     Watch,
     imported_modules,
 )
-from benchwright.core import VERSION, JsonObject, content_hash, late_pattern
+from benchwright.core import VERSION, ConfigError, JsonObject, content_hash, late_pattern
 from benchwright.engine._settings import RunSettings
+from benchwright.engine._side_calls import judge_settings
+from benchwright.scorers import JudgeConfig
 
 
 def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
@@ -53,6 +56,7 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
             ),
             "prompt_hash": _prompt_hash(rows, template, system),
             "scoring_hash": _scoring_hash(spec),
+            **_judges_of(spec),
             **_code_of(spec),
         },
         "strategy": rows.strategy.name,
@@ -66,6 +70,23 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
     if rows.commits:
         manifest["hub"] = dict(rows.commits)
     return manifest
+
+
+def _judges_of(spec: BenchmarkSpec) -> JsonObject:
+    """The judges by their keys: the model and the address of each, and its settings."""
+    judges: JsonObject = {}
+    for key, value in spec.config.items():
+        if JudgeConfig.is_key(key) and isinstance(value, Mapping | JudgeConfig):
+            with suppress(ConfigError):  # refused elsewhere
+                judge = JudgeConfig.of(value, str(key))
+                place = judge_settings(judge, parallelism=1).fingerprint().partition(" ")[0]
+                model: JsonObject = {"model_id": judge.model_id, "url": judge.url if judge.is_demo else place}
+                judges[str(key)] = model | {name: getattr(judge, name) for name in _DECIDE}
+    return {"judges": judges} if judges else {}
+
+
+_DECIDE = ("temperature", "top_p", "max_new_tokens", "structured")
+"""Settings of a judge that decide its grades."""
 
 
 def _code_of(spec: BenchmarkSpec) -> JsonObject:

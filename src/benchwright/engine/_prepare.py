@@ -22,6 +22,7 @@ from benchwright.core import (
     environment_secret,
 )
 from benchwright.engine._cost import RunPrices, run_prices
+from benchwright.engine._findings import demo_judge_note
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
@@ -171,6 +172,7 @@ def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
     yield from doubtful_secrets(_variables(spec, settings))
     if settings.endpoint.invented and spec.response_field is None:
         yield DEMO_NOTE
+    yield from (demo_judge_note(judge.model_id) for judge in spec.judges() if judge.is_demo)
     ranks = "completions_logprob"
     if spec.endpoint_type == ranks and settings.model_type not in (None, ranks):
         yield f"the benchmark ranks choices by log-probability; model type {settings.model_type} changes nothing"

@@ -14,6 +14,7 @@ from benchwright.core import (
     encode_json,
     step_key,
 )
+from benchwright.demo import DemoSettings
 from benchwright.endpoints import AdaptedEndpoint, EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._calls import Calls, SampleCalls
 from benchwright.engine._findings import ServerFindings
@@ -111,8 +112,12 @@ _RETRIES = 16
 """Further attempts of judges, unless the judge or the run says otherwise."""
 
 
-def judge_settings(config: JudgeConfig, parallelism: int, max_retries: int | None = None) -> EndpointSettings:
+def judge_settings(
+    config: JudgeConfig, parallelism: int, max_retries: int | None = None
+) -> EndpointSettings | DemoSettings:
     """The endpoint that a judge's configuration describes, with the `max_retries` of the run if it has none."""
+    if config.is_demo:
+        return DemoSettings(model_id=config.model_id, parallelism=config.parallelism or parallelism)
     return EndpointSettings(
         url=config.url,
         model_id=config.model_id,

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 from msgspec.structs import replace
 
 from benchwright.core import (
@@ -20,6 +20,7 @@ from benchwright.core import (
     RunFile,
     RunStatus,
     RunSummary,
+    load_exact_json,
     load_json,
     open_artifacts,
     printable,
@@ -40,10 +41,10 @@ from benchwright.results._runs import (
     plain_view,
     run_details,
 )
-from benchwright.store import Event, RunRecord, SampleFilter, Store
+from benchwright.store import Event, RunRecord, SampleFilter, SampleOrder, Store
 
 if TYPE_CHECKING:
-    from benchwright.results._samples import SampleList, StoreSamples
+    from benchwright.results._samples import SampleList
 
 
 class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
@@ -223,9 +224,10 @@ def benchmark_details(run: RunRecord, events: Iterable[Event] = ()) -> RunDetail
 
 def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     """A benchmark run in full, with its events; without a result, with the number of samples recorded so far."""
-    details = benchmark_details(run, store.events(run.id))
-    from benchwright.results._labels import label_effect  # not for lists
+    from benchwright.results._labels import judged_in_words, label_effect  # not for lists
 
+    details = benchmark_details(run, store.events(run.id))
+    details = structs.replace(details, judged=judged_in_words(store, run.id, details.result))
     effect = label_effect(store, run, details.result)
     if effect is not None:
         details = structs.replace(details, labels=effect.to_json(run.id))
@@ -239,11 +241,19 @@ def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
     return structs.replace(details, recorded=store.count_steps(run.id, "score"))
 
 
+_BY_ROW = SampleOrder()
+
+
 def benchmark_samples(
-    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
+    store: Store,
+    run: RunRecord,
+    where: SampleFilter,
+    after: int | None,
+    limit: int,
+    order: SampleOrder = _BY_ROW,
 ) -> SampleList:
-    """A page of the samples that pass a filter. Raises NotFoundError for a metric that the run does not have."""
-    return filtered_samples(store, run, summary_of(run), where, after, limit)
+    """A page of the samples that pass a filter, in an order. Raises NotFoundError for a metric that the run does not have."""
+    return filtered_samples(store, run, summary_of(run), where, after, limit, order)
 
 
 def filtered_samples(
@@ -253,21 +263,27 @@ def filtered_samples(
     where: SampleFilter,
     after: int | None,
     limit: int,
+    order: SampleOrder,
 ) -> SampleList:
     """The same for a run of any kind, by its figures."""
-    from benchwright.results._samples import StoreSamples, listed_samples  # not for lists of runs
+    from benchwright.results._samples import (  # not for lists of runs
+        StoreSamples,
+        listed_samples,
+        verdict_note,
+    )
 
-    if where.metric is not None and summary is not None:
-        known = summary.metrics
-        if where.metric not in known:
-            there = ", ".join(known) or "none"
-            near = suggest(where.metric, known)
-            raise NotFoundError(f"run {run.id} has no metric {where.metric!r}.{near} It has: {there}")
+    metrics = [name for name in (where.metric, (order.by or "").partition("metric:")[2]) if name]
+    for name in metrics if summary is not None else ():
+        known = () if summary is None else summary.metrics
+        if name not in known:
+            there, near = ", ".join(known) or "none", suggest(name, known)
+            raise NotFoundError(f"run {run.id} has no metric {name!r}.{near} It has: {there}")
+    note = verdict_note(store, run.id, summary) if where.verdict is not None else ""
     sofar = "" if summary is not None and not summary.partial else " evaluated so far"
     samples = StoreSamples(store, run.id)
     messages = (
         (SampleFilter(), "no samples"),
-        (SampleFilter(verdict="wrong"), _none_wrong(samples, summary) if where.verdict else ""),
+        (SampleFilter(verdict="wrong"), note or "no sample was judged wrong"),
         (SampleFilter(Outcome.UNPARSED.value), "every reply has a readable answer"),
         (SampleFilter(scored=False), f"every sample{sofar} has a score"),
         (
@@ -278,15 +294,32 @@ def filtered_samples(
     )
     empty = next((words for each, words in messages if each == where), "No samples match.")
     failed = where.scored is False
-    return listed_samples(samples, run.id, where, after=after, limit=limit, empty=empty, reasons=failed)
+    found = listed_samples(
+        samples, run.id, where, after=after, limit=limit, order=order, empty=empty, reasons=failed
+    )
+    if where.column is not None and not found.samples:
+        _refuse_unknown_column(store, run, where.column)
+    graded = tuple(samples.with_judges(each.sample for each in found.samples))
+    return structs.replace(
+        found, samples=graded, note=note if found.samples else "", shown=tuple(dict.fromkeys(metrics))
+    )
 
 
-def _none_wrong(samples: StoreSamples, summary: RunSummary | None) -> str:
-    """Why no sample is wrong: all are right, or no score of the run is a verdict."""
-    name = None if summary is None else headline_of(summary)
-    if name is None or samples.page(SampleFilter(verdict="right"), limit=1).items:
-        return "no sample was judged wrong"
-    return f"No score of this run says right or wrong. List samples by a score: --where '{name}<0.5'"
+def _refuse_unknown_column(store: Store, run: RunRecord, column: str) -> None:
+    """Raise NotFoundError if the first sample has no such column in its row or among the texts of its scores."""
+    from benchwright.results._samples import StoreSamples
+    from benchwright.results._slices import column_names, value_in  # not for runs
+
+    first = next(StoreSamples.views_of(store.page_samples(run.id, limit=1).items), None)
+    if first is None or first.metadata is None:
+        return
+    row = load_exact_json(first.metadata)
+    texts = SampleFilter.text_scores(first.scores)
+    known = [*column_names(row), *filter(SampleFilter.is_of_judge, texts)]
+    if column not in {*known, *texts} and value_in(row, column) is UNSET:
+        raise NotFoundError(
+            f"no row of run {run.id} has a column {column!r}.{suggest(column, known)} Columns: {', '.join(known)}"
+        )
 
 
 def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import fsum
+from math import ceil, fsum
+from typing import Literal
 
 from msgspec import Struct
 
 from benchwright.core import JsonObject, Note, as_json
-from benchwright.results._figures import gravest_first, notes_json
-from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights
+from benchwright.results._figures import gravest_first, notes_json, number, plural
+from benchwright.stats import FEWEST, Agreement, Corrected, PairedResult, Weights, wilson_interval
+
+_SUBSTANTIAL = 0.6
+"""κ from which agreement is commonly called substantial (Landis and Koch 1977)."""
+_ENOUGH = 50
+"""Labels that the manual advises at least."""
+_MOST_ADVISED = 2_000
+"""Beyond this many labels, no number of them is advised."""
 
 
 class JudgedSample(Struct, frozen=True):
@@ -90,6 +98,80 @@ class Calibration(Struct, frozen=True, kw_only=True):
         """The exit code of the command."""
         return 0 if self.comparable else 3
 
+    @property
+    def agreed_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of labelled rows on which judge and humans agree."""
+        found = self.agreement
+        return wilson_interval(min(found.items, found.agreed * found.items), found.items)
+
+    @property
+    def verdict(self) -> Literal["good", "unclear", "poor"]:
+        """Whether the judge agrees well enough to decide by: `good` if even the lower end of κ's interval is substantial agreement,
+        `poor` if even the upper end is not, or the judge is worse than that on enough labels; else `unclear`."""
+        found = self.agreement
+        if found.too_few or found.ci_low is None or found.ci_high is None or not self.comparable:
+            return "unclear"
+        return (
+            "good" if found.ci_low >= _SUBSTANTIAL else "poor" if found.ci_high < _SUBSTANTIAL else "unclear"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """How far the judge agrees with people, what that allows, and what is missing."""
+        found = self.agreement
+        low, high = self.agreed_interval
+        equal, total = sum(row[at] for at, row in enumerate(found.confusion)), found.pairs
+        counted = f"{equal:,} of {plural(total, 'labelled reply')}"
+        share = f"{found.agreed:.2f}{'' if found.items == total else ' by rows'}, 95 % interval {low:.2f} to {high:.2f}"
+        kappa = ""
+        if found.kappa is not None and found.ci_low is not None:
+            kappa = f", κ {found.kappa:.2f} ({found.ci_low:.2f} to {found.ci_high:.2f})"
+        return f"The judge agrees with people in {counted} ({share}){kappa}: {self._allows()}."
+
+    def _allows(self) -> str:
+        """What the agreement is good for, and what is missing."""
+        found = self.agreement
+        if not self.comparable:
+            return "too many samples have no grade to tell how good the judge is"
+        if found.too_few:
+            more = (
+                f"Label at least {_ENOUGH - found.items} more rows, drawn at random"
+                if self.judged_rows >= _ENOUGH
+                else f"Have it judge at least {_ENOUGH} rows, and label those"
+            )
+            return f"too few labels to trust the judge or to reject it. {more}"
+        if found.ci_low is None or found.kappa is None or found.ci_high is None:
+            return "people or the judge gave one grade throughout, which tells nothing about the judge. Label replies of every grade"
+        way = (
+            f"; for the level, take the corrected score {number(self.corrected[0].value)}"
+            if self.corrected
+            else ""
+        )
+        match self.verdict:
+            case "good":
+                return f"good enough to compare models by{way if self._biased else ''}{self._leaning}"
+            case "poor":
+                return f"not good enough to decide by{self._leaning}. Make its question or its grades clearer, or use a stronger judge{way}"
+        if found.ci_low <= 0:
+            return f"not shown to be better than chance{self._leaning}. Look at the disagreements, and label more rows"
+        if found.kappa <= _SUBSTANTIAL:
+            return f"doubtful{self._leaning}. Look at the disagreements, and label more rows{way}"
+        needed = found.items * ((found.kappa - found.ci_low) / (found.kappa - _SUBSTANTIAL)) ** 2
+        most = 10 * ceil(needed / 10)
+        more = f"about {most:,} labelled rows would tell" if most <= _MOST_ADVISED else "label more rows"
+        return f"probably good enough to compare models by, but not shown{self._leaning}; {more}{way}"
+
+    @property
+    def _biased(self) -> bool:
+        low, high = self.bias.ci_low, self.bias.ci_high
+        return low is not None and high is not None and not low <= 0 <= high
+
+    @property
+    def _leaning(self) -> str:
+        """Whether it is too kind or too strict, if that is shown."""
+        by = self.bias.difference
+        return f", though too {'kind' if by > 0 else 'strict'} by {abs(by):.2f}" if self._biased else ""
+
     @classmethod
     def of(
         cls,
@@ -152,7 +234,10 @@ class Calibration(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """As `judge-calibrate --json` prints it."""
         found = self.agreement
+        low, high = self.agreed_interval
         return {
+            "sentence": self.sentence,
+            "verdict": self.verdict,
             "labelled": self.labelled,
             "labelled_rows": self.labelled_rows,
             "judged": self.judged,
@@ -163,6 +248,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
                 "too_few": found.too_few,
             },
             "accuracy": found.agreed,
+            "accuracy_ci_low": low,
+            "accuracy_ci_high": high,
             "confusion": {
                 "categories": list(found.categories), "counts": [list(row) for row in found.confusion],
                 "rows": "human", "columns": "judge",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from benchwright.config import settings_deciding
 from benchwright.core import (
@@ -13,6 +14,7 @@ from benchwright.core import (
     MetricSummary,
     Note,
     RunSummary,
+    SampleRecord,
     UsageError,
     canonical_json,
     is_share,
@@ -73,6 +75,7 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
     a, b = one.run, other.run
     reasons = [
         *disagreements(a, b),
+        *_other_grades(one, other),
         *(f"have lost records ({FoundRun.title_of(run)})" for run in (a, b) if run.lost),
     ]
     if reasons and not options.force:
@@ -184,6 +187,24 @@ def effort_of(name: str, a: tuple[float, int] | None, b: tuple[float, int] | Non
         noise=is_time(name),
         lower_is_better=True,
     )
+
+
+_MOST_GRADES = 2_000
+"""Samples of each run whose grades are read to tell scales apart."""
+
+
+def _other_grades(one: FoundRun, other: FoundRun) -> Iterator[str]:
+    """That the judges of two runs graded on scales that share no grade."""
+    scales = []
+    for found in (one, other):
+        records = (record for *_, record in islice(found.samples.scored(), _MOST_GRADES))
+        scores = (
+            SampleRecord.score_fields(each).get("scores") for each in records if b'"judge_grade"' in each
+        )
+        scales.append({graded[0] for each in scores if (graded := SampleRecord.graded(each)) is not None})
+    if all(scales) and not scales[0] & scales[1]:
+        first, second = (", ".join(sorted(scale)[:8]) for scale in scales)
+        yield f"have judges with other grades ({first} → {second})"
 
 
 def _overridden(reasons: list[str]) -> Iterator[Note]:
@@ -360,14 +381,38 @@ def _read_files(run: RunRecord) -> JsonObject:
 
 
 def _rules_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
-    """The settings of prompts and scores that differ; none if the difference is in the benchmark's file."""
+    """The settings of prompts, scores and judges that differ, with both values; none if the difference is in the benchmark's code."""
     first, second = (
         {n: v for n, v in {**sent_settings(run), **_defined(run)}.items() if n in (_RULES | {*_defined(run)})}
         for run in (a, b)
     )
-    paths = [path.removeprefix("$.") for path, *_ in json_differences(first, second)]
     kinds = tuple(f"{kind}." for kind in (*_defined(a), *_defined(b)))
-    return [path.partition(".")[2] if path.startswith(kinds) else path for path in paths]
+    names = []
+    for place, _, old, new in json_differences(first, second):
+        path = place.removeprefix("$.")
+        names.append(f"{path.partition('.')[2] if path.startswith(kinds) else path} {_both(old, new)}")
+    if any(name.startswith("judge") for name in names):
+        return names
+    before, after = (table_of(_part(run, "benchmark", "judges")) for run in (a, b))
+    asked = json_differences(before, after)
+    return [*names, *(f"{place.removeprefix('$.')} {_both(old, new)}" for place, _, old, new in asked)]
+
+
+_LONGEST_VALUE = 60
+"""Characters of a value in a reason."""
+
+
+def _both(old: JsonValue, new: JsonValue) -> str:
+    """Both values of a setting."""
+    texts = [
+        "not set"
+        if value in _NOTHING
+        else value
+        if isinstance(value, str)
+        else canonical_json(value).decode()
+        for value in (old, new)
+    ]
+    return " → ".join(text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…" for text in texts)
 
 
 def _defined(run: RunRecord) -> JsonObject:

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from benchwright.core import Artifacts, RunFile
-from benchwright.results._sample_columns import COLUMNS, SampleView
-from benchwright.store import Page, SampleFilter, place_of
+from benchwright.results._sample_columns import COLUMNS, SampleView, grade_of
+from benchwright.store import Page, SampleFilter, place_of, verdict_of
 
 MOST_SEARCHED = 20_000
 """Samples that a page looks at, but for the last row group: a filter that few pass ends a page early, and `next` continues."""
@@ -93,4 +93,5 @@ def _view(row: dict[str, Any]) -> SampleView:
         text = row.setdefault(name, None)
         if column.type == "json" and text is not None:
             row[name] = orjson.loads(text) if name == "scores" else text.encode()
+    row["verdict"], row["grade"] = verdict_of(row["scores"]), grade_of(row["scores"])  # not in older files
     return SampleView(**row)

@@ -21,7 +21,7 @@ from benchwright.core import (
     clause,
     kind_title,
 )
-from benchwright.store import RunRecord, SampleFilter, Store, whole
+from benchwright.store import RunRecord, SampleFilter, SampleOrder, Store, whole
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
@@ -74,8 +74,8 @@ class KindRow(Struct, frozen=True):
     """A run in a list."""
     details: Callable[[Store, RunRecord], View]
     """A run in full."""
-    parts: Callable[[Store, RunRecord, SampleFilter, int | None, int], View]
-    """A page of its samples, requests or steps: those that pass a filter, after a cursor, at most so many."""
+    parts: Callable[[Store, RunRecord, SampleFilter, int | None, int, SampleOrder], View]
+    """A page of its samples, requests or steps: those that pass a filter, after a cursor, at most so many, in an order."""
     part: Callable[[Store, RunRecord, str], View]
     """One sample or step in full, by its number or key."""
     compare: Callable[[FoundRun, FoundRun, ComparisonOptions], Comparison | LoadComparison]

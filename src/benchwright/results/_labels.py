@@ -18,11 +18,13 @@ from benchwright.core import (
     RunKind,
     RunSummary,
     SampleRecord,
+    UsageError,
+    suggest,
 )
 from benchwright.results._figures import headline_of, interval_of, number, plural
 from benchwright.results._samples import StoreSamples
 from benchwright.results._workflow_rows import rows_summary
-from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleSteps, Store
+from benchwright.store import LABEL_KINDS, Label, RunRecord, SampleFilter, SampleSteps, Store
 
 
 def sample_labels(store: Store, run_id: int, index: int, repeat: int) -> list[Label]:
@@ -106,10 +108,35 @@ class LabelList(Struct, frozen=True):
         return sum(len(values) > 1 for values in said.values())
 
     @staticmethod
+    def one_of(value: str, grades: Sequence[str], run_id: int) -> str:
+        """The grade of a run's judge that a label names, in any case. Raises UsageError if it names none.
+
+        >>> LabelList.one_of("c", ["C", "I"], 1)
+        'C'
+        """
+        same = [grade for grade in grades if grade.casefold() == value.strip().casefold()]
+        if same or not grades:
+            return same[0] if same else value
+        raise UsageError(
+            f"{value!r} is not a grade of the judge of run {run_id}.{suggest(value, grades)} Write one of its grades: {', '.join(grades)}"
+        )
+
+    @staticmethod
     def new(
-        store: Store, run_id: int, index: int, repeat: int, *, kind: str, value: str | None, who: str
+        store: Store,
+        run_id: int,
+        index: int,
+        repeat: int,
+        *,
+        kind: str,
+        value: str | None,
+        who: str,
+        grades: Sequence[str] = (),
     ) -> Label:
-        """A label of a sample by its row, and by its reply if it is about that. Raises UsageError if it is none."""
+        """A label of a sample by its row, and by its reply if it is about that. Raises UsageError if it is none, or a grade that is
+        none of the judge's `grades`."""
+        if kind == "judge" and value:
+            value = LabelList.one_of(value, grades, run_id)
         row = row_of(store, run_id, index, repeat)
         known = LABEL_KINDS.get(kind)
         reply = None
@@ -120,6 +147,36 @@ class LabelList(Struct, frozen=True):
             row=row, kind=kind, value=value or None, reply=reply, who=who, created_at=time.time(), run_id=run_id,
             sample_id=index, repeat=repeat,
         ).checked()  # fmt: skip
+
+
+def judged_in_words(store: Store, run_id: int, summary: RunSummary | None) -> JsonObject | None:
+    """How many replies of a run its judge graded, how many of them people did, and in how many both agree, with `text` in words; None for a
+    run without a judge's grades."""
+    name = next(
+        (name for name in ("judge_score", "judge") if summary is not None and name in summary.metrics), None
+    )
+    if summary is None or name is None:
+        return None
+    first = store.page_samples(run_id, SampleFilter(scored=True), limit=1).items
+    if not first or not any(
+        view.grade for view in StoreSamples.views_of(first)
+    ):  # a metric of that name that no judge gave
+        return None
+    graded, labelled, agreed = summary.metrics[name].count, 0, 0
+    places = list(store.labelled(run_id, "judge"))
+    decided = LabelList.deciding(store.labels({row for *_, row in places}, kind="judge"))
+    rows = {(index, repeat): row for index, repeat, row in places}
+    for steps in _labelled_steps(store, run_id, places):
+        for view in StoreSamples.views_of(steps):
+            label = decided.get((rows[view.sample_id, view.repeat], "judge", Label.reply_id(view.response)))
+            if label is not None and view.grade is not None:
+                labelled += 1
+                agreed += (label.value or "").casefold() == view.grade.casefold()
+    if labelled:
+        text = f"People graded {labelled:,} of {plural(graded, 'judged reply')}; the judge agrees in {agreed:,}: benchwright judge-calibrate --labels {run_id}"
+    else:
+        text = f"Nobody has checked the judge's grades. Grade some replies blindly: benchwright show {run_id} --web, or benchwright labels {run_id} --export labels.xlsx"
+    return {"graded": graded, "labelled": labelled, "agreed": agreed, "text": text}
 
 
 class LabelEffect(Struct, frozen=True):

@@ -35,7 +35,6 @@ from benchwright.results._figures import (
 from benchwright.results._runs import RunDetails
 from benchwright.results._sample_columns import COLUMNS
 from benchwright.results._settings import endpoint_origin, param_origin
-from benchwright.store import verdict_of
 
 Group: TypeAlias = Literal["wrong", "failed", "scored", "right"]
 """What a reader looks for: wrong samples, samples that failed, samples that are neither right nor wrong, and right ones."""
@@ -63,7 +62,7 @@ class ChosenSamples:
 
     def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
         """Take some samples, column by column."""
-        groups = list(map(_group, columns["scores"]))
+        groups = list(map(_group, columns["scores"], columns["verdict"]))
         self.counts.update(groups)
         if self._distributions is not None:
             self._distributions.add(columns)
@@ -96,8 +95,8 @@ class ChosenSamples:
         return self.counts.total() > MOST_READ
 
 
-def _group(scores: dict[str, Any] | None) -> Group:
-    return "failed" if scores is None else verdict_of(scores) or "scored"
+def _group(scores: dict[str, Any] | None, verdict: Group | None) -> Group:
+    return "failed" if scores is None else verdict or "scored"
 
 
 def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -281,6 +281,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     """Samples recorded so far in a run without a result; None: not counted."""
     labels: JsonObject | None = None
     """Labels on its samples, and by how much they would move its headline, as `LabelEffect` has it; None: there are none."""
+    judged: JsonObject | None = None
+    """How many replies its judge graded, and how many of them people did, in numbers and words; None: it has no judge."""
     read_distributions: Callable[[], JsonObject] | None = None
     """Reads the distributions of its figures from its samples. Only its JSON has them, so that others need not wait."""
 
@@ -351,8 +353,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return results_document(self, summary)
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, distributions, command, params, origins, endpoint, manifest, events}`; `recorded` counts
-        the samples of a run without a result, `labels` says what labels would change, and `distributions` is None for a run of more than 100,000 samples that did not keep them."""
+        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, labels, judged, distributions, command, params, origins, endpoint, manifest, events}`; `recorded` counts
+        the samples of a run without a result, `labels` says what labels would change, `judged` how far people checked a judge's grades, and `distributions` is None for a run of more than 100,000 samples that did not keep them."""
         return details_json(
             self,
             self.run.summary,
@@ -363,6 +365,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
             recorded=self.recorded,
             ttft_s=self.run.first_token_times(),
             labels=self.labels,
+            judged=self.judged,
             distributions=None if self.read_distributions is None else self.read_distributions(),
             command=self.command,
             params=self.params,

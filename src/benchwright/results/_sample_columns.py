@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from benchwright.core import JsonObject, ModelReply, Outcome, SampleRecord, encode_json
-from benchwright.store import SampleSteps
+from benchwright.store import SampleSteps, verdict_of
 
 RequestTexts: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
 """Prompts, system messages, and messages as JSON, each with a value per body."""
@@ -201,6 +201,10 @@ class SampleView(NamedTuple):
     """The part of the evaluation in which a failure of the sample counts, if it is not all of it."""
     scores: dict[str, Any] | None
     """The scorer's result."""
+    verdict: Literal["right", "wrong"] | None
+    """`right` or `wrong`, if the scores tell."""
+    grade: str | None
+    """The judge's grade, if a judge graded the sample."""
     prompt_tokens: int | None
     """Prompt tokens, over all calls of the sample."""
     completion_tokens: int | None
@@ -303,6 +307,18 @@ COLUMNS: dict[str, SampleColumn] = {
         SampleColumn("group", "text", read="record", repetitive=True, compared="by"),
         SampleColumn("scores", "json", read="record", long=True, predicted=True, compared="shown"),
         SampleColumn(
+            "verdict",
+            "text",
+            read=lambda steps: list(map(verdict_of, steps.records.column("scores"))),
+            repetitive=True,
+        ),
+        SampleColumn(
+            "grade",
+            "text",
+            read=lambda steps: list(map(grade_of, steps.records.column("scores"))),
+            repetitive=True,
+        ),
+        SampleColumn(
             "prompt_tokens", "integer", read=lambda s: [usage[0] for usage in s.usages], exported=True
         ),
         SampleColumn(
@@ -320,6 +336,12 @@ COLUMNS: dict[str, SampleColumn] = {
     )
 }
 """Every field of `SampleView`, in order."""
+
+
+def grade_of(scores: dict[str, Any] | None) -> str | None:
+    """The judge's grade among scores."""
+    grade = None if scores is None else scores.get("judge_grade")
+    return None if grade is None else str(grade)
 
 
 def in_blocks(

@@ -18,7 +18,7 @@ from benchwright.results._labels import sample_labels
 from benchwright.results._sample_columns import SampleView
 from benchwright.results._samples import SampleDetails, StoreSamples
 from benchwright.results._tool_calls import calls_view
-from benchwright.store import Label, RecordedStep, RunRecord, Store, verdict_of
+from benchwright.store import Label, RecordedStep, RunRecord, Store
 
 _LONGEST = 400
 """Characters of a reply in a list of repeats or of other runs."""
@@ -44,13 +44,13 @@ def sample_document(store: Store, run: RunRecord, index: int, repeat: int) -> Js
         others, StoreSamples.views_of([sample for _, sample in others]) if others else (), strict=True
     ):
         known = view_of(store.run(number))
-        elsewhere.append({"run_id": number, "name": known.name, "model": known.model_title, **_brief(view)})
+        named: JsonObject = {"name": known.name, "model": known.model_title, "title": known.title}
+        elsewhere.append({"run_id": number, **named, **_brief(view)})
     reply = Label.reply_id(views[place].response)
     return {
         **details.to_json(),
         "run": view_of(run).to_json(),
         "name": SampleRecord.from_score(steps[place].score).name,
-        "verdict": verdict_of(views[place].scores),
         "row": None if row is None else row.decode(errors="replace"),
         "requests": _requests(store, run.id, index, repeat),
         "repeats": [_brief(view) for view in views],
@@ -67,7 +67,7 @@ def _brief(view: SampleView) -> JsonObject:
         "sample_id": view.sample_id,
         "repeat": view.repeat,
         "outcome": view.outcome,
-        "verdict": verdict_of(view.scores),
+        "verdict": view.verdict,
         "scores": view.scores,
         "response": text if text is None or len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,8 +20,10 @@ from benchwright.core import (
     NotFoundError,
     RecordColumns,
     RunKind,
+    RunSummary,
     SampleRecord,
     UsageError,
+    late_pattern,
 )
 from benchwright.results._sample_columns import (
     BLOCK_BYTES,
@@ -62,6 +66,11 @@ class SampleDetails(Struct, frozen=True):
         """As `show` takes it: the name of a workflow's row, else row and repeat."""
         return self.name or f"{self.sample.sample_id}/{self.sample.repeat}"
 
+    @property
+    def reason(self) -> str | None:
+        """What judges wrote about it, without the lines of their grades; None if no judge graded it."""
+        return judges_reason(self.judges.values()) if self.sample.grade is not None else None
+
     def to_json(self) -> JsonObject:
         """The sample, `judges` (`{number, status, text, error}`), `calls` if it is about calls, and the `name` of a workflow's row."""
         judges: list[JsonValue] = [
@@ -75,7 +84,16 @@ class SampleDetails(Struct, frozen=True):
         ]
         calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
         named: JsonObject = {} if self.name is None else {"name": self.name}
-        return {**self.sample.to_json(), "judges": judges, **calls, **named}
+        return {**self.sample.to_json(), "reason": self.reason, "judges": judges, **calls, **named}
+
+
+_GRADE_LINE = late_pattern(r"^\W*GRADE\W*:.*$", re.IGNORECASE | re.MULTILINE)
+
+
+def judges_reason(replies: Iterable[ModelReply]) -> str | None:
+    """What judges wrote, without the lines of their grades; None if that is nothing."""
+    said = (_GRADE_LINE.sub("", reply.text or "").strip() for reply in replies)
+    return "\n".join(filter(None, said)) or None
 
 
 class SampleList(Struct, frozen=True):
@@ -88,6 +106,10 @@ class SampleList(Struct, frozen=True):
     """Where the list continues: the `after` of the next page; None if these are all."""
     empty: str = "no samples"
     """The text if there are none."""
+    note: str = ""
+    """What the list does not show: samples that are neither right nor wrong."""
+    shown: tuple[str, ...] = ()
+    """Metrics whose values a table shows, because the list is filtered or sorted by them."""
     reasons: bool = False
     """Whether a table shows why each failed, in place of its prompt and reply."""
     in_full: bool = False
@@ -101,11 +123,12 @@ class SampleList(Struct, frozen=True):
         )
 
     def to_json(self) -> JsonObject:
-        """`{run_id, samples, next}`."""
+        """`{run_id, samples, next, note}`; the note is null, or tells of samples that are neither right nor wrong."""
         return {
             "run_id": self.run_id,
             "samples": [sample.to_json() for sample in self.samples],
             "next": self.next,
+            "note": self.note or (self.empty if not self.samples and not self.in_full else None),
         }
 
 
@@ -136,6 +159,11 @@ class RunSamples:
         for samples, _ in in_blocks(self._store.samples(self._run.id)):
             for view, steps in zip(StoreSamples.views_of(samples), samples, strict=True):
                 yield view, None if view.error is None else _error(view, steps)
+
+    def reason(self, view: SampleView) -> str | None:
+        """What judges wrote about one of them."""
+        found = StoreSamples.judge_replies(self._store, self._run.id, view.sample_id)
+        return judges_reason(found.get(view.repeat, {}).values())
 
     def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
         """Some fields of `SampleView` by name, block by block."""
@@ -275,6 +303,21 @@ class StoreSamples:
             found.indexed,
         )
 
+    def with_judges(self, views: Iterable[SampleView]) -> Iterator[SampleDetails]:
+        """Samples with what judges wrote about them."""
+        for view in views:
+            said = {} if view.grade is None else self.judge_replies(self._store, self._run_id, view.sample_id)
+            yield SampleDetails(view, said.get(view.repeat, {}))
+
+    def verdict_note(self) -> str:
+        """What a reader of right and wrong samples must know: how many are neither, and how to see them. Empty if there are none."""
+        from benchwright.results._kinds import kind_of  # which knows this
+
+        run = self._store.run(self._run_id)
+        samples = kind_of(run).samples
+        summary = None if samples is None else samples(self._store, run)[0].result
+        return verdict_note(self._store, self._run_id, summary)
+
     def changed_from(self, other: int) -> Sequence[int]:
         """The places of the samples whose outcome or scores differ from those of another run, paired as `compare` pairs them, for a
         filter. Rows that only one of the runs has are not among them."""
@@ -349,24 +392,41 @@ class _NamedRows(StoreSamples):
 
 
 def listed_samples(
-    samples: SamplePages,
+    samples: StoreSamples,
     run_id: int,
     where: SampleFilter,
     *,
     after: int | None = None,
     limit: int = 100,
+    order: SampleOrder | None = None,
     empty: str = "no samples",
     reasons: bool = False,
 ) -> SampleList:
     """Samples of a run that pass a filter, as many as `limit` if there are; the texts are for tables."""
     found: list[SampleView] = []
     while True:  # a page searches a limited number of samples for a text
-        page = samples.page(where, after=after, limit=limit - len(found))
+        page = samples.page(where, after=after, limit=limit - len(found), order=order)
         found += page.items
         after = page.next
         if after is None or len(found) == limit:
             break
-    return SampleList(run_id, tuple(map(SampleDetails, found)), after, empty, reasons)
+    return SampleList(run_id, tuple(map(SampleDetails, found)), after, empty, reasons=reasons)
+
+
+def verdict_note(store: Store, run_id: int, summary: RunSummary | None) -> str:
+    """What a reader of right and wrong samples must know: how many are neither, and how to see them. Empty if there are none."""
+    counts: Counter[str] = Counter()
+    for facet, samples in store.sample_counts(run_id).items():
+        counts[facet.verdict] += samples * facet.scored
+    name = None if summary is None else summary.main_metric
+    if not counts[""] or name is None:
+        return ""
+    way = f"Lowest first: benchwright show {run_id} --sort {name}"
+    if counts["right"] or counts["wrong"]:
+        are = "sample is" if counts[""] == 1 else "samples are"
+        return f"{counts['']:,} {are} neither right nor wrong: {name} is between. {way}"
+    cure = " Declare one with judge_score(…, pass_mark=…)." if name.startswith("judge") else ""
+    return f"No sample is right or wrong: {name} is a scale without a pass mark.{cure} {way}"
 
 
 def find_samples(store: Store, run_id: int, requested: str) -> SampleList:

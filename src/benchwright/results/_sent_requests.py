@@ -11,7 +11,7 @@ from benchwright.core import JsonObject, ModelReply, NotFoundError, UsageError, 
 from benchwright.perf import RequestRecord
 from benchwright.results._command import row_command
 from benchwright.results._load import settings_of
-from benchwright.store import RunRecord, SampleFilter, Store
+from benchwright.store import RunRecord, SampleFilter, SampleOrder, Store
 
 
 class RequestList(Struct, frozen=True):
@@ -49,9 +49,13 @@ def _record_json(record: RequestRecord) -> JsonObject:
 
 
 def load_parts(
-    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
+    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int, order: SampleOrder
 ) -> RequestList:
     """A page of the requests that pass a filter: without a score means failed, a verdict is that of the deciding score."""
+    if order.by is not None or where.column is not None:
+        raise UsageError(
+            f"run {run.id} is a load test: its requests are listed in their order, and have no columns. See --where 'METRIC<VALUE'"
+        )
     if _by_reply(where) and not settings_of(run).score:
         raise UsageError(
             f"run {run.id} is a load test without --score: its replies were neither kept nor scored. "

@@ -42,7 +42,7 @@ from benchwright.stats import (
     Singles,
     holm,
 )
-from benchwright.store import RunRecord, Store, labels_of as labels_of, value_in as value_in
+from benchwright.store import RunRecord, SampleFilter, Store, labels_of as labels_of, value_in as value_in
 
 MOST_SLICES = 200
 """The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
@@ -148,11 +148,17 @@ class Slices(ShownInNotebooks, Struct, frozen=True, kw_only=True):
 
 def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less: bool = False) -> Slices:
     """Slice the samples of a run by a column. `less`: a smaller mean is the better one. Raises as `Slices.of`."""
-    labels, samples = _Labels(column), _Samples(metric)
+    labels, samples, graded = _Labels(column), _Samples(metric), SampleFilter.is_of_judge(column)
     for hashes, rows, records in _blocks(source):
-        labels.add(rows)
+        labels.add(_texts_of(records) if graded else rows)
         samples.add(hashes, records)
     samples.count_rows(source)
+    if not labels.found and not graded:  # no column of the data: a text among the scores
+        known = labels.names
+        labels = _Labels(column)
+        for _, _, records in _blocks(source):
+            labels.add(_texts_of(records))
+        labels.names = {**known, **dict.fromkeys(filter(SampleFilter.is_of_judge, labels.names))}
     if not labels.found:
         known = labels.names
         there = listed(sorted(known), _MOST_NAMED) if known else "none that are recorded"
@@ -184,6 +190,12 @@ def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less:
         whole=whole,
         slices=tuple(sorted(found, key=lambda each: _order(each, less))),
     )
+
+
+def _texts_of(records: Sequence[bytes]) -> list[bytes]:
+    """The texts among the scores of samples, as rows."""
+    scores = SampleRecord.columns(records).column("scores")
+    return [msgspec.json.encode(SampleFilter.text_scores(each)) for each in scores]
 
 
 def _order(found: Slice, less: bool) -> tuple[bool, float, str]:

@@ -45,7 +45,15 @@ from benchwright.results._runs import (
 )
 from benchwright.results._samples import SampleList, find_samples
 from benchwright.results._workflow_rows import row_scores, rows_summary, workflow_rows
-from benchwright.store import MetricPoint, MetricTotals, RunRecord, SampleFilter, Store, WorkflowStep
+from benchwright.store import (
+    MetricPoint,
+    MetricTotals,
+    RunRecord,
+    SampleFilter,
+    SampleOrder,
+    Store,
+    WorkflowStep,
+)
 
 
 class StepView(Struct, frozen=True):
@@ -282,23 +290,24 @@ def _as_left(view: StepView, run: RunRecord) -> StepView:
 
 
 def workflow_steps(
-    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
+    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int, order: SampleOrder
 ) -> StepList | SampleList:
     """A page of the steps; or, for a filter that only samples have, of the rows. Of filters, only that for what failed has a meaning for
     steps."""
     given = {
         "wrong": where.verdict,
         "outcome": where.outcome,
-        "where": where.metric,
+        "where": where.metric or where.column,
         "text": where.text,
         "changed-from": where.places,
+        "sort": order.by,
     }
     if any(value is not None for value in given.values()):
         from benchwright.results._benchmarks import filtered_samples  # lists of steps do without
 
         summary, numbers = rows_summary(store, run)
         if summary is not None:
-            return filtered_samples(store, run, summary, where, after, limit).named(numbers)
+            return filtered_samples(store, run, summary, where, after, limit, order).named(numbers)
     for flag, value in given.items():
         if value is not None:
             raise UsageError(

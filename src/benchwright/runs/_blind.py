@@ -3,57 +3,46 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, SampleRecord, UsageError
+from benchwright.core import JsonObject, JsonValue, NotFoundError, UsageError
 from benchwright.results import StoreSamples
 from benchwright.runs._calibrate import calibrate_judge
-from benchwright.runs._labels import recorded_grade, score_of_grade
-from benchwright.scorers import TEMPLATES
+from benchwright.runs._run_grades import graded_samples, run_grades
 from benchwright.store import Label, Store
 
-_GRADE = b'"judge_grade"'
 _MOST_RUNS = 8
 
 
 def blind_samples(store: Store, runs: Sequence[int], seed: int, limit: int) -> JsonObject:
-    """Samples with a judge's grade in an order that the seed decides, with the grades to choose from. Nothing tells which model replied,
-    or what the judge says."""
+    """Samples with a judge's grade in an order that the seed decides, with the grades to choose from; with a limit of 0, the grades alone.
+    Nothing tells which model replied, or what the judge says."""
     if len(runs) > _MOST_RUNS:
         raise UsageError(f"at most {_MOST_RUNS} runs can be mixed; there are {len(runs)}")
-    places: list[tuple[int, int, int]] = []
-    grades: dict[str, float] = {}
     for run_id in dict.fromkeys(runs):
         store.run(run_id)
-        for index, repeat, _, record in store.scored(run_id):
-            if _GRADE in record:
-                scores = SampleRecord.score_fields(record).get("scores") or {}
-                if scores.get("judge_grade") is None:
-                    continue
-                places.append((run_id, index, repeat))
-                grades[recorded_grade(scores["judge_grade"])] = score_of_grade(scores) or 0.0
-    if not places:
+    scale = list(
+        dict.fromkeys(grade for run_id in dict.fromkeys(runs) for grade in run_grades(store, run_id))
+    )
+    if not scale:
         listed = " and ".join(map(str, runs))
         raise NotFoundError(
             f"run {listed} has no grades of a judge. Runs with a scorer that asks a judge have them, and workflows that give their rows a "
             "judge_grade: sample.score(judge_grade=4)"
         )
+    if not limit:
+        return {"grades": list[JsonValue](scale), "graded": None, "samples": []}
+    places = [
+        (run_id, index, repeat)
+        for run_id in dict.fromkeys(runs)
+        for index, repeat, _, _ in graded_samples(store, run_id)
+    ]
     random.Random(seed).shuffle(places)  # an order, not a secret
-    scale = [*_scale(grades)]
     return {
-        "grades": scale,
+        "grades": list[JsonValue](scale),
         "graded": len(places),
         "samples": [_shown(store, place) for place in places[:limit]],
     }
-
-
-def _scale(grades: dict[str, float]) -> Iterable[JsonValue]:
-    """The grades to choose from, the best first: those of the template that has the recorded ones, else those."""
-    for template in TEMPLATES.values():
-        if all(template.scores.get(grade) == score for grade, score in grades.items()):
-            grades = dict(template.scores)
-            break
-    return sorted(grades, key=lambda grade: -grades[grade])
 
 
 def _shown(store: Store, place: tuple[int, int, int]) -> JsonObject:

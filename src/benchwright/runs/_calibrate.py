@@ -16,6 +16,7 @@ from benchwright.core import (
     RunFailedError,
     RunKind,
     RunSummary,
+    SampleRecord,
     UsageError,
     clause,
     expand_home,
@@ -43,7 +44,6 @@ from benchwright.runs._labels import (
     items_of,
     labelled_rows,
     recorded_grade,
-    score_of_grade,
 )
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
@@ -328,9 +328,9 @@ def _recorded(
         for each in Clusters().samples(FoundRun.of(record, store).samples, ScoreColumns()):
             scores = each.scores or {}
             names.update(scores)
-            score = score_of_grade(scores, field)
+            graded = SampleRecord.graded(scores, field)
             found[each.row, each.repeat] = (
-                None if score is None else JudgedSample(each.cluster, recorded_grade(scores[field]), score)
+                None if graded is None else JudgedSample(each.cluster, recorded_grade(graded[0]), graded[1])
             )
     if not names:
         raise NotFoundError(

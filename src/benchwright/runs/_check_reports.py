@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchwright.core import Information
+
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport
 
@@ -19,7 +21,10 @@ class CheckReports(list["CheckReport"]):
             findings = [
                 *((f"error: {text}") for text in report.errors),
                 *(f"bad row: {text}" for text in report.bad_rows),
-                *(f"warning: {text}" for text in report.warnings),
+                *(
+                    f"{'note' if isinstance(text, Information) else 'warning'}: {text}"
+                    for text in report.warnings
+                ),
             ]
             cells = (
                 report.name,

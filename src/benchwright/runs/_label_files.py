@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from benchwright.core import (
     BenchwrightError,
     DamagedRecordError,
@@ -26,8 +28,9 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.reports import write_rows
-from benchwright.results import StoreSamples
+from benchwright.results import LabelList, StoreSamples
 from benchwright.runs._labels import NO, YES, as_text, labelled_rows
+from benchwright.runs._run_grades import run_grades
 from benchwright.store import LABEL_KINDS, Label, RunRecord, Store
 
 FORMATS = ("csv", "xlsx", "jsonl")
@@ -145,6 +148,7 @@ class _LabelLines:
             (row, repeat): (index, repeat) for (index, repeat), row in reversed(self._rows.items())
         }
         """The first sample of each row and repeat."""
+        self._grades = run_grades(store, run.id)
         self._said: dict[str, tuple[str, Label]] = {}
         self._taken: list[Label] = []
         self.problems: list[str] = []
@@ -188,6 +192,8 @@ class _LabelLines:
                 self._taken.append(blank)
                 continue
             try:
+                if kind == "judge" and value is not None:
+                    blank = replace(blank, value=LabelList.one_of(value, self._grades, self._run.id))
                 label = blank.checked()
             except UsageError as error:
                 raise UsageError(f"field {name!r}: {clause(error)}") from None

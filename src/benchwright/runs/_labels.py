@@ -263,19 +263,6 @@ def recorded_grade(value: Any) -> str:
     return str(value) if number is None else as_text(number)
 
 
-def score_of_grade(scores: Mapping[str, Any], field: str = "judge_grade") -> float | None:
-    """What a recorded grade is worth: its score, which scorers that ask a judge record with it; without one, a grade that is a number is worth
-    itself. None if there is no grade, or nothing tells.
-
-    >>> score_of_grade({"judge_grade": "C", "judge_score": 1.0}), score_of_grade({"judge_grade": 4}), score_of_grade({"judge_grade": "C"})
-    (1.0, 4.0, None)
-    """
-    if scores.get(field) is None:
-        return None
-    score = scores.get(field.replace("grade", "score"))
-    return _as_number(recorded_grade(scores[field])) if score is None else float(score)
-
-
 def _as_number(text: str) -> float | None:
     return finite_number(float(text)) if _NUMBER.fullmatch(text) else None
 

@@ -154,13 +154,21 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
     """The settings of a judge, by its name in the configuration."""
     models = config.models if config is not None else {}
     model = models.get(named)
+    if model is None and named == "demo":
+        return {"url": named}
+    if model is not None and model.type == "demo":
+        if model.demo:
+            raise UsageError(
+                f"a demo judge has no settings of its own, and [models.{named}] has {', '.join(model.demo)}. Name the plain one: demo"
+            )
+        return {"url": model.type, "model_id": named}
     if model is not None:
         model = model.at_provider()
     if model is None or model.base_url is None:
         usable = [name for name, known in models.items() if known.base_url or known.provider]
         raise UsageError(
             f"no model named {named!r} can be a judge.{suggest(named, usable)} Known: "
-            f"{', '.join(usable) or 'none'}. Describe it in a [models.{named}] table of benchwright.toml, or with "
+            f"{', '.join([*usable, 'demo'])}. Describe it in a [models.{named}] table of benchwright.toml, or with "
             "--judge-url URL --judge-id ID"
         )
     if model.api != "openai" or model.model is None:

@@ -26,7 +26,7 @@ from benchwright.endpoints import Endpoint, open_endpoint
 from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem
 from benchwright.results import StoreSamples
 from benchwright.runs._resume import LOADING, benchmark_again, refuse_adopted
-from benchwright.store import RunRecord, SampleSteps, Store, Trial, verdict_of
+from benchwright.store import RunRecord, SampleSteps, Store, Trial
 
 
 def ask_again(store: Store, run: RunRecord, sample: tuple[int, int], body: str, who: str) -> Trial:
@@ -156,7 +156,7 @@ def _content(
         "response": view.response,
         "reasoning": view.reasoning,
         "outcome": view.outcome,
-        "verdict": verdict_of(view.scores),
+        "verdict": view.verdict,
         "error": view.error,
         "scores": view.scores,
         "latency_s": view.latency_s,

@@ -48,6 +48,7 @@ def judge_score(
     response_format: JsonObject | None = None,
     judge_output_parser: Callable[[str], object] | None = None,
     on_failure: Literal["fail", "zero"] = "fail",
+    pass_mark: str | float | None = None,
     **template_kwargs: Any,
 ) -> Scores:
     """`judge_score`, `judge_grade`: another model's grade of the response.
@@ -66,6 +67,8 @@ def judge_score(
         judge_output_parser: replaces all reading of the reply; returns the grade.
         on_failure: `zero` gives 0.0 and the grade `CALL_ERROR` or `PARSE_ERROR` instead of raising, with the
             reason as `judge_error`. The mean then counts a judge that failed as a wrong answer.
+        pass_mark: the lowest grade that passes, as text, or the lowest score, as a number; adds `judge_pass`. Without one, words
+            worth 1 and 0 are right and wrong, and grades that are numbers neither.
         template_kwargs: further template values; they override the standard ones.
 
     The grade is read, in this order, from the whole reply as JSON (with `response_format`), from `grade_pattern` or
@@ -87,7 +90,8 @@ def judge_score(
             "what it grades. Pass the text of the template, not the name of a file"
         )
     prompt = render(named.text if named else template, _values(sample, criteria, template_kwargs))
-    mapping = _mapping(score_mapping, named)
+    mapping = mapping_of(score_mapping, named)
+    passing = pass_score(pass_mark, mapping)
     pattern, parser = _compiled(grade_pattern), judge_output_parser
     if config.structured and response_format is None and pattern is None and parser is None:
         response_format = verdict_format(tuple(mapping))
@@ -95,11 +99,41 @@ def judge_score(
         mapping, _spellings(mapping, named), pattern, parser, as_json=bool(response_format), named=named is not None
     )  # fmt: skip
     try:
-        return _ask_until_readable(sample, config, _body(config, prompt, response_format), reading)
+        found = _ask_until_readable(sample, config, _body(config, prompt, response_format), reading)
+        return found | passed(found["judge_score"], passing, mapping)
     except JudgeFailedError as error:
         if on_failure == "fail":
             raise
-        return {"judge_score": 0.0, "judge_grade": error.grade, "judge_error": str(error)}
+        failed: Scores = {"judge_score": 0.0, "judge_grade": error.grade, "judge_error": str(error)}
+        return failed if passing is None else {**failed, "judge_pass": False}
+
+
+def pass_score(pass_mark: str | float | None, mapping: Mapping[str, float]) -> float | None:
+    """The score from which a reply passes; None without a pass mark. Raises UsageError for one that no grade reaches."""
+    if isinstance(pass_mark, str):
+        if pass_mark not in mapping:
+            raise UsageError(
+                f"pass_mark is {pass_mark!r}, which is not a grade.{suggest(pass_mark, mapping)} Grades: "
+                f"{', '.join(mapping) or 'none are declared; give the lowest score as a number, such as 4'}"
+            )
+        return mapping[pass_mark]
+    if pass_mark is not None and mapping and pass_mark > max(mapping.values()):
+        raise UsageError(
+            f"pass_mark is {pass_mark:g}, and the best grade is worth {max(mapping.values()):g}, so that nothing would pass. For a grade, "
+            f'write it as text: pass_mark="{max(mapping, key=mapping.__getitem__)}"'
+        )
+    return pass_mark
+
+
+def passed(score: Any, passing: float | None, mapping: Mapping[str, float]) -> Scores:
+    """`judge_pass`, if the score alone does not tell right from wrong: whether it reaches the pass mark. Two grades need no mark. A scale
+    of words that is not from 0 to 1 without one has None, as 1 would look right there."""
+    if passing is not None:
+        return {"judge_pass": score >= passing}
+    worth = {*mapping.values()}
+    if not worth or any(map(is_number, mapping)) or (min(worth), max(worth)) == (0.0, 1.0):
+        return {}
+    return {"judge_pass": score == max(worth) if len(worth) == 2 else None}
 
 
 def _ask_until_readable(
@@ -203,7 +237,8 @@ def _body(config: JudgeConfig, prompt: str, response_format: JsonObject | None) 
     return body
 
 
-def _mapping(given: Mapping[str, float] | None, named: JudgeTemplate | None) -> dict[str, float]:
+def mapping_of(given: Mapping[str, float] | None, named: JudgeTemplate | None) -> dict[str, float]:
+    """Grade → score: what is given, else that of the template."""
     if given is None:
         return dict(named.scores) if named else {}
     return {str(grade): float(score) for grade, score in given.items()}  # 1 and "1" are the same grade

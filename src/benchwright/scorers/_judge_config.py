@@ -19,6 +19,7 @@ from benchwright.core import (
 _ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
 _NUMBERED = re.compile(r"judge(_?\d+)?")
 _MAY_BE_NONE = ("temperature", "top_p")
+_DEMO = "demo"
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -42,7 +43,7 @@ class JudgeConfig(Struct, frozen=True):
     """Settings of one judge, as given by `judge=` in `@benchmark`."""
 
     url: str
-    """Base URL of an OpenAI-compatible server, with or without `/chat/completions`."""
+    """Base URL of an OpenAI-compatible server, with or without `/chat/completions`; or `demo`, the demo model."""
     model_id: str
     """Model to ask."""
     api_key: str | None = None
@@ -96,6 +97,11 @@ class JudgeConfig(Struct, frozen=True):
             )
 
     @property
+    def is_demo(self) -> bool:
+        """Whether the judge is the demo model in this process."""
+        return self.url == _DEMO
+
+    @property
     def api_key_name(self) -> str | None:
         """`api_key` under the name that endpoints use."""
         return self.api_key
@@ -130,10 +136,12 @@ class JudgeConfig(Struct, frozen=True):
                     f'"{key}": {name!r} and {field_name!r} are the same setting but differ; keep one'
                 )
             settings[field_name] = setting
+        if settings.get("url") == _DEMO:
+            settings.setdefault("model_id", _DEMO)
         missing = [name for name in ("url", "model_id") if name not in settings]
         if missing:
             raise ConfigError(
-                f'"{key}" lacks {" and ".join(missing)}; a judge needs at least url and model_id'
+                f'"{key}" lacks {" and ".join(missing)}; a judge needs at least url and model_id, or url "demo": the demo model'
             )
         try:
             return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__

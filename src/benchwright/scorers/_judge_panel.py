@@ -8,8 +8,9 @@ from math import fsum
 from typing import Any, Literal
 
 from benchwright.core import ConfigError, UsageError
-from benchwright.scorers._judge import judge_score
+from benchwright.scorers._judge import judge_score, mapping_of, pass_score, passed
 from benchwright.scorers._judge_config import JudgeConfig, JudgeFailedError
+from benchwright.scorers._judge_templates import named_template
 from benchwright.scorers._scorer import GRADE_OF, SCORE_OF, ScorerInput, Scores
 
 
@@ -44,6 +45,9 @@ def judge_panel(
         raise UsageError(f"quorum is {quorum}; expected 1 to {len(keys)}, the number of judges")
     if "judge_key" in judging or judging.get("on_failure", "fail") != "fail":
         raise UsageError("judge_panel() takes judges= and quorum= in place of judge_key= and on_failure=")
+    pass_mark = judging.pop("pass_mark", None)  # of what they find together
+    mapping = mapping_of(judging.get("score_mapping"), named_template(judging.get("template", "binary_qa")))
+    passing = pass_score(pass_mark, mapping)
     verdicts: dict[str, Scores] = {}
     failures: list[JudgeFailedError] = []
     for key in keys:
@@ -56,7 +60,8 @@ def judge_panel(
             f"{len(verdicts)} of {len(keys)} judges gave a grade, and {quorum or len(keys)} must: "
             + "; ".join(map(str, failures))
         )
-    return together(verdicts, aggregate)
+    found = together(verdicts, aggregate)
+    return found | passed(found["judge_score"], passing, mapping)
 
 
 def together(verdicts: Mapping[str, Mapping[str, Any]], aggregate: str) -> Scores:

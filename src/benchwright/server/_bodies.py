@@ -340,6 +340,8 @@ class SamplePage(Struct, frozen=True):
     """How many samples were looked at for this page, if the filter needs that; null if an index led to them."""
     indexed: list[int] | None = None
     """The page has no samples because `patience_s` ended while their figure was indexed: how many are indexed, of how many. Ask again."""
+    note: str | None = None
+    """With a filter by verdict: how many samples are neither right nor wrong, and how to see them; null if there are none."""
 
 
 class Rows(Struct, frozen=True, omit_defaults=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from itertools import islice
+from typing import Any
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, NotFoundError
 from benchwright.results import LabelList
 from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
@@ -21,11 +22,30 @@ async def add_label(state: ServerState, call: RestCall) -> JsonObject:
 
     def act(store: Store) -> JsonObject:
         store.run(call.run_id)
-        label = LabelList.new(store, call.run_id, row, repeat, kind=body.kind, value=body.value, who=call.who)
+        grades = judge_grades(state, store, call.run_id) if body.kind == "judge" else []
+        label = LabelList.new(
+            store, call.run_id, row, repeat, kind=body.kind, value=body.value, who=call.who, grades=grades
+        )
         kept = store.add_label(label)
         return kept.to_json(kept.reply)
 
     return await state.read(act)
+
+
+def judge_grades(state: ServerState, store: Store, run_id: int) -> list[str]:
+    """The grades of a run's judge, the best first: found once, if the run has ended. Empty without a judge."""
+    run = store.run(run_id)
+    question = ("grades", run.id, run.finished_at)
+    known: list[str] | None = state.answers.get(question)
+    if known is None:
+        try:
+            found: Any = state.acts.blind_samples(store, [run_id], 0, 0)
+            known = found["grades"]
+        except NotFoundError:
+            known = []
+        if run.finished_at is not None:
+            state.answers.keep(question, known)
+    return known or []
 
 
 async def remove_label(state: ServerState, call: RestCall) -> bodies.Done:

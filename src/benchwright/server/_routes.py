@@ -68,7 +68,7 @@ _OF_SAMPLES = (
     _AFTER,
     _LIMIT,
     Query("outcome", str, None, "only samples with this outcome", tuple(Outcome)),
-    Query("verdict", str, None, "only samples with this verdict", ("right", "wrong")),
+    Query("verdict", str, None, "only samples with this verdict", ("right", "wrong", "neither")),
     Query("scored", str, None, "only samples with, or without, scores", ("true", "false")),
     Query("metric", str, None, "only samples with a value of this metric"),
     Query("above", float, None, "only samples whose value of `metric` is greater"),

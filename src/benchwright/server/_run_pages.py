@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from benchwright.core import JsonObject, suggest
 from benchwright.results import (
     COLUMNS,
-    SampleView,
+    SampleDetails,
     SearchPage,
     StoreSamples,
     run_document,
@@ -19,6 +19,7 @@ from benchwright.results import (
 from benchwright.server import _bodies as bodies
 from benchwright.server._guard import Refusal
 from benchwright.server._handlers import RestCall
+from benchwright.server._labelling import judge_grades
 from benchwright.server._state import ServerState
 from benchwright.store import RunRecord, SampleFilter, SampleOrder, Store
 
@@ -60,7 +61,8 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
         if within.places is not None and where == SampleFilter() and order.by is None:
             total = len(within.places)
         return bodies.SamplePage(
-            samples=[_shown(view, columns, query["cut"]) for view in page.items],
+            samples=[_shown(each, columns, query["cut"]) for each in samples.with_judges(page.items)],
+            note=samples.verdict_note() or None if where.verdict is not None else None,
             next=page.next,
             total=total,
             looked=page.looked,
@@ -71,9 +73,16 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
 
 
 async def get_sample(state: ServerState, call: RestCall) -> JsonObject:
-    """Get a sample in full: as `show RUN SAMPLE --json` has it, with its requests, its repeats, and the same row in other runs."""
+    """Get a sample in full: as `show RUN SAMPLE --json` has it, with its requests, its repeats, the same row in other runs, and the grades
+    of its judge, the best first."""
     row, repeat = call.path["sample_id"], call.path["repeat"]
-    return await state.read(lambda store: sample_document(store, store.run(call.run_id), row, repeat))
+
+    def read(store: Store) -> JsonObject:
+        found = sample_document(store, store.run(call.run_id), row, repeat)
+        graded = found["grade"] is not None
+        return {**found, "grades": list(judge_grades(state, store, call.run_id)) if graded else []}
+
+    return await state.read(read)
 
 
 async def search_all(state: ServerState, call: RestCall) -> SearchPage:
@@ -113,25 +122,29 @@ def _total(state: ServerState, store: Store, run: RunRecord, where: SampleFilter
     return sum(count for facet, count in counts.items() if where.passes(facet))
 
 
+_COLUMNS = (*COLUMNS, "reason")
+"""The columns of samples in lists: those of their file, and what judges wrote."""
+
+
 def _columns(text: str | None) -> list[str] | None:
     """The columns that were asked for; None: all."""
     if text is None:
         return None
     names = text.split(",")
     for name in names:
-        if name not in COLUMNS:
-            near = suggest(name, COLUMNS)
+        if name not in _COLUMNS:
+            near = suggest(name, _COLUMNS)
             raise Refusal(
                 422,
                 "invalid",
                 f"samples have no column {name[:40]!r}.{near}",
-                f"there are {', '.join(COLUMNS)}",
+                f"there are {', '.join(_COLUMNS)}",
             )
     return names
 
 
-def _shown(view: SampleView, columns: list[str] | None, cut: int | None) -> JsonObject:
-    shown = view.to_json()
+def _shown(details: SampleDetails, columns: list[str] | None, cut: int | None) -> JsonObject:
+    shown = {**details.sample.to_json(), "reason": details.reason}
     if columns is not None:
         shown = {name: shown[name] for name in columns}
     return shown if cut is None else {name: _cut(value, cut) for name, value in shown.items()}

@@ -58,8 +58,8 @@ class SampleFilter(Struct, frozen=True):
 
     outcome: str | None = None
     """Only samples with this outcome."""
-    verdict: Verdict | None = None
-    """Only samples with this verdict."""
+    verdict: Verdict | Literal["neither"] | None = None
+    """Only samples with this verdict; `neither`: with scores that do not tell."""
     scored: bool | None = None
     """Only samples with, or without, scores."""
     error: bool | None = None
@@ -75,7 +75,8 @@ class SampleFilter(Struct, frozen=True):
     rule: str | None = None
     """Only samples whose answer was read by this rule. Not indexed either."""
     column: str | None = None
-    """Only samples whose row has `value` in this column. Not indexed either."""
+    """Only samples with `value` in this column of their row, or with this text among their scores, such as a judge's grade. Not
+    indexed either."""
     value: str | None = None
     """The value as text, as in slices; one of them if the row has a list."""
     labelled: str | None = None
@@ -113,19 +114,38 @@ class SampleFilter(Struct, frozen=True):
         at = bisect_left(self.places, place)
         return at < len(self.places) and self.places[at] == place
 
+    @staticmethod
+    def is_of_judge(column: str) -> bool:
+        """Whether a text among scores is a judge's grade, which no column of the data replaces."""
+        return column == "judge_grade" or column.startswith("grade_of_")
+
+    @staticmethod
+    def text_scores(scores: dict[str, Any] | None) -> dict[str, str]:
+        """The texts among scores, which are columns too where the data have none of that name. A judge's grade is also `grade`.
+
+        >>> SampleFilter.text_scores({"judge_score": 1.0, "judge_grade": "C"})
+        {'judge_grade': 'C', 'grade': 'C'}
+        """
+        found = {name: value for name, value in (scores or {}).items() if isinstance(value, str)}
+        if "judge_grade" in found:
+            found.setdefault("grade", found["judge_grade"])
+        return found
+
     def passes_by_content(self, sample: SampleSteps) -> bool:
         """Whether a sample passes what is not indexed."""
         if self.rule is not None and not _by_rule(sample.score, self.rule):
             return False
-        if self.column is not None and not _has_value(sample.score_input, self.column, self.value or ""):
-            return False
+        if self.column is not None:
+            scores = _scores_in(sample.score)
+            if not _has_value(sample.score_input, self.column, self.value or "", scores):
+                return False
         return not self.text or holds_text(sample, self.text)
 
     def passes(self, facet: Facet) -> bool:
         """Whether samples with that facet pass, judged by the facet alone."""
         return (
             self.outcome in (None, facet.outcome)
-            and self.verdict in (None, facet.verdict)
+            and self.verdict in (None, facet.verdict or ("neither" if facet.scored else ""))
             and self.scored in (None, facet.scored)
             and self.error in (None, facet.error)
         )
@@ -142,23 +162,56 @@ class SampleFilter(Struct, frozen=True):
                 return False
         if self.rule is not None and _rule_of(scores) != self.rule:
             return False
-        return self.column is None or _has_value(row, self.column, self.value or "")
+        return self.column is None or _has_value(row, self.column, self.value or "", scores)
+
+
+_DECIDE = ("correct", "acc", "judge_pass")
+"""Scores that decide, whatever else a scorer returns: the first that is there."""
+_OF_JUDGE = ("judge_score", "judge")
+"""What a judge's grade is worth."""
 
 
 def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
-    """The verdict of `correct`, else of `acc`, else of the first right-or-wrong score. None for samples without scores.
+    """Whether a sample is right or wrong; None if it is neither, or has no scores. This is the one rule: filters, counts, lists and
+    colours follow it.
+
+    `correct`, else `acc`, else `judge_pass` decides. Else the first of the scores that can: one that is true or false, or a judge's
+    grade in words, of which the best is worth 1 and the worst 0. A grade that is a number is on a scale: only a pass mark tells
+    which are right, and that is `judge_pass`.
 
     >>> verdict_of({"f1": 0.5, "exact": False}), verdict_of({"acc": 1.0}), verdict_of({"f1": 0.5})
     ('wrong', 'right', None)
+    >>> verdict_of({"judge_score": 0.0, "judge_grade": "I", "short": True}), verdict_of({"judge_score": 1.0, "judge_grade": "5"})
+    ('wrong', None)
     """
     if not scores:
         return None
-    value = scores.get("correct", scores.get("acc"))
-    if "correct" not in scores and "acc" not in scores:
-        value = next((score for score in scores.values() if isinstance(score, bool)), None)
-    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+    for name in _DECIDE:
+        if name in scores:
+            return _said(scores[name])
+    for name, value in scores.items():
+        if name in _OF_JUDGE and (grade := scores.get("judge_grade")) is not None:
+            return _said(value) if _is_in_words(str(grade)) else None
+        if isinstance(value, bool) and name != "judges_agree":  # which tells of the judges, not of the reply
+            return _said(value)
+    return None
+
+
+def _said(value: Any) -> Verdict | None:
+    if not isinstance(value, bool | int | float) or value not in (0, 1):
         return None
     return "right" if value else "wrong"
+
+
+def _is_in_words(grade: str) -> bool:
+    """Whether a grade is no number; judges in a tie give several: `C/I`."""
+    for part in grade.split("/"):
+        try:
+            float(part)
+        except ValueError:
+            continue
+        return False
+    return True
 
 
 def facet_of(record: bytes) -> str:
@@ -229,19 +282,32 @@ def _rule_of(scores: dict[str, Any] | None) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _has_value(row: bytes | str | None, column: str, value: str) -> bool:
-    """Whether a row, given as JSON, has a value in a column, as slices have it.
+def _scores_in(record: bytes) -> dict[str, Any] | None:
+    try:
+        return SampleRecord.score_fields(record).get("scores")
+    except _NO_SCORE:
+        return None
+
+
+def _has_value(
+    row: bytes | str | None, column: str, value: str, scores: dict[str, Any] | None = None
+) -> bool:
+    """Whether a row, given as JSON, has a value in a column, as slices have it; or its scores have it as text.
 
     >>> row = b'{"topic":"maths","n":[1,2],"of":{"level":3}}'
     >>> _has_value(row, "topic", "maths"), _has_value(row, "n", "2"), _has_value(row, "of.level", "3"), _has_value(row, "n", "3")
     (True, True, True, False)
+    >>> _has_value(row, "grade", "I", {"judge": 0.0, "judge_grade": "I"})
+    True
     """
-    if row is None:
-        return False
+    own = SampleFilter.text_scores(scores)
+    if column in own and SampleFilter.is_of_judge(column):
+        return own[column] == value
     try:
-        return value in labels_of(value_in(load_exact_json(row), column))
+        found = UNSET if row is None else value_in(load_exact_json(row), column)
     except (ValueError, RecursionError):  # damaged
         return False
+    return own.get(column) == value if found is UNSET else value in labels_of(found)
 
 
 def value_in(row: JsonValue, column: str) -> Any:

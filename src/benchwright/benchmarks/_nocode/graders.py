@@ -247,6 +247,7 @@ def _judge(style: GraderStyle, question: Callable[[Row], str]) -> ScorerFunction
             replace(sample, target=_golden(sample)),
             template=style.judge_template,
             criteria=style.criteria,
+            pass_mark=style.threshold,
             question=question(sample.metadata),
         )
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain, islice, pairwise
 from typing import Any, Protocol
 
-from benchwright.core import DatasetError, Row, listed, suggest
+from benchwright.core import DatasetError, Information, Row, listed, suggest
 from benchwright.datasets._readers.xlsx_cells import (
     BadCell,
     Cells,
@@ -173,17 +173,14 @@ def _first_table(file: StoredFile, book: Book) -> SheetPart:
     chosen = next((sheet for sheet in filled if _has_table(book, sheet)), filled[0])
     others = [sheet for sheet in filled if sheet is not chosen]
     if others:
-        verb = "is" if len(others) == 1 else "are"
+        names, verb = ", ".join(repr(sheet.name) for sheet in others), "is" if len(others) == 1 else "are"
         tables = [sheet.name for sheet in others if _has_table(book, sheet)]
-        # A cover page is named but not suggested: it has no rows to read.
-        choose = (
-            f" Choose with --sheet {shlex.quote(tables[0])}, or read all with --sheet all (in a benchmark: FILE?sheet=NAME)"
-            if tables
-            else " No other sheet looks like a table"
-        )
+        # A cover page is named but not suggested: it has no rows to read. Another table may be what was meant.
         file.note(
-            f"sheet {chosen.name!r} of {file.name} was read; there {verb} also "
-            f"{', '.join(repr(sheet.name) for sheet in others)}.{choose}"
+            f"sheet {chosen.name!r} of {file.name} was read; there {verb} also {names}. Choose with --sheet {shlex.quote(tables[0])}, or read "
+            "all with --sheet all (in a benchmark: FILE?sheet=NAME)"
+            if tables
+            else Information(f"sheet {chosen.name!r} of {file.name} was read; {names} {verb} no table")
         )
     return chosen
 
@@ -240,8 +237,9 @@ def _header_place(file: StoredFile, sheet: SheetPart, top: Sequence[NumberedCell
     for at, (number, cells) in enumerate(top[:-1]):
         if at and used <= cells.keys() and all(isinstance(value, str) for value in cells.values()):
             file.note(
-                f"row {number} of sheet {sheet.name!r} names the columns; the rows above it were taken for a title. Choose "
-                f"another with --header-row N"
+                Information(
+                    f"row {number} of sheet {sheet.name!r} names the columns, below a title (--header-row N chooses another)"
+                )
             )
             return at
     return 0

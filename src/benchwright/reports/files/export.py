@@ -24,7 +24,7 @@ _OWN_NAMES = {"id": "sample_id", "origin_prompt": "prompt", "prediction": "respo
 """What predictions of a work folder call otherwise than `samples.parquet`. Exported samples have the names of that file."""
 TABLE_COLUMNS = (
     "data_abbr", "sample_id", "repeat", "success", "uuid", "prompt", "response", "target", "outcome", "error", "scores",
-    "grade", *EXPORTED, "messages",
+    "verdict", "grade", "reason", *EXPORTED, "messages",
 )  # fmt: skip
 """Columns of prediction tables that come before the metrics and the row."""
 
@@ -156,8 +156,9 @@ def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
         record["origin_prompt"] = view.prompt  # as in `samples.parquet`
         if messages != view.prompt:
             record["messages"] = messages
-        if (grade := (view.scores or {}).get("judge_grade")) is not None:
-            record["grade"] = grade
+        record["verdict"] = view.verdict
+        if view.grade is not None:
+            record["grade"], record["reason"] = view.grade, samples.reason(view)
         yield _line({_OWN_NAMES.get(name, name): value for name, value in record.items()})
 
 
@@ -177,7 +178,8 @@ def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
 
 def table_columns(metrics: Collection[str]) -> list[str]:
     """The columns of a table of samples: with a judge's grades, if there are any."""
-    return [name for name in TABLE_COLUMNS if name != "grade" or "judge_score" in metrics]
+    judged = "judge_score" in metrics or "judge" in metrics
+    return [name for name in TABLE_COLUMNS if judged or name not in ("grade", "reason")]
 
 
 def sample_records(

@@ -129,7 +129,7 @@ def eval_log(details: RunDetails, tally: Tally) -> str:
 
 
 def _head(run: RunView, stage: str) -> str:
-    return f"{_time(run.created_at)}  {_STAGE_OF[stage]}: run {run.id}, {run.name} on {run.model or ''}, {run.status}"
+    return f"{_time(run.created_at)}  {_STAGE_OF[stage]}: run {run.id}, {run.name}{f' on {run.model}' if run.model else ''}, {run.status}"
 
 
 def _failures(quoted: Sequence[str], tally: Tally) -> list[str]:

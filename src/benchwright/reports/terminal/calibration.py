@@ -25,7 +25,7 @@ def calibration_blocks(view: Calibration) -> list[Block]:
         (name, [f"{row[place]:,}" for row in found.confusion], 9) for place, name in enumerate(names)
     ]
     rows: list[tuple[str, Cell]] = [
-        ("accuracy", f"{percent(found.agreed, 1)} of the labels"),
+        ("accuracy", f"{number(found.agreed)} ({' – '.join(map(number, view.agreed_interval))})"),
         ("kappa", _kappa(view)),
         ("bias", _bias(view)),
     ]
@@ -36,7 +36,15 @@ def calibration_blocks(view: Calibration) -> list[Block]:
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
     rows += note_rows(view.notes)
-    return [line(), line(title, "bold"), fitted(columns), labelled(rows), *_disagreements(view)]
+    return [
+        line(),
+        line(view.sentence, "bold"),
+        line(),
+        line(title, "dim"),
+        fitted(columns),
+        labelled(rows),
+        *_disagreements(view),
+    ]
 
 
 _LONGEST = 300

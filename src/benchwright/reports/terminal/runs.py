@@ -168,6 +168,8 @@ def _facts(details: RunDetails) -> list[tuple[str, str]]:
         facts.append(("rescored", f"from the replies of run {run.rescored_from}"))
     if moved := (details.labels or {}).get("text"):
         facts.append(("labels", str(moved)))
+    if checked := (details.judged or {}).get("text"):
+        facts.append(("calibration", str(checked)))
     if dataset:
         facts.append(
             ("data", f"{dataset.get('name')}, {dataset.get('rows')} rows, {dataset.get('fingerprint')}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -73,17 +73,33 @@ def _reasons(view: SampleList) -> Iterator[Block]:
 
 
 def _table(view: SampleList) -> Iterator[Block]:
-    headings = Heading("sample", right=True, whole=True), *map(Heading, ("prompt", "reply", "target"))
-    rows = (
-        (
-            printable(each.title),
-            *map(_short_words, (each.sample.prompt, each.sample.response, each.sample.target)),
-        )
-        for each in view.samples
+    graded = any(details.sample.grade is not None for details in view.samples)
+    headings = (
+        Heading("sample", right=True, whole=True),
+        *(Heading(name, right=True, whole=True) for name in view.shown),
+        *((Heading("grade", whole=True),) if graded else ()),
+        *map(Heading, ("prompt", "reply", "target", *(("judge's reason",) if graded else ()))),
     )
-    yield Table(headings, tuple(rows))
+    yield Table(headings, tuple(_row(details, view.shown, graded) for details in view.samples))
     if view.next is not None:
         yield line(f"only the first {len(view.samples)} are shown; more with --limit")
+    if view.note:
+        yield line(view.note)
+
+
+def _row(details: SampleDetails, shown: Sequence[str], graded: bool) -> tuple[str, ...]:
+    sample = details.sample
+    texts = (sample.prompt, sample.response, sample.target, *((details.reason,) if graded else ()))
+    return (
+        printable(details.title),
+        *(_score((sample.scores or {}).get(name)) for name in shown),
+        *((sample.grade or "–",) if graded else ()),
+        *map(_short_words, texts),
+    )
+
+
+def _score(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else "–"
 
 
 def _short_words(text: str | None) -> str:

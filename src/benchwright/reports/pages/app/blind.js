@@ -2,7 +2,7 @@
 
 import { get, post, readOnly } from "./api.js";
 import { figure, h, notes, say, scrolls } from "./dom.js";
-import { count, fixed } from "./figures.js";
+import { count } from "./figures.js";
 
 /** @typedef {{ run_id: number, sample_id: number, repeat: number, prompt: string | null, response: string | null, target: string | null, label: string | null }} Blind */
 
@@ -12,17 +12,14 @@ export const anySeed = () => String(Math.floor(Math.random() * 1e6));
 /** @param {string} heading @param {string | null} words */
 const box = (heading, words) => (words === null || words === undefined || words === "" ? [] : [h("h2", {}, heading), h("pre", scrolls(heading, "said-text"), words)]);
 
-/** How far people and the judge agree. @param {any} found of /agreement @returns {Node[]} */
-function agreement({ runs }) {
+/** How far people and the judge agree. @param {any} found of /agreement @param {boolean} linked whether runs are named and linked @returns {Node[]} */
+export function agreement({ runs }, linked = true) {
   const lines = Object.entries(runs).filter(([, each]) => each !== null).map(([run, each]) => {
     const json = (/** @type {string} */ key) => `runs.${run}.${key}`;
-    const kappa = each.kappa.value;
-    return h("li", {}, h("a", { href: `#/runs/${run}` }, `Run ${run}`), ": the judge agrees with ", figure(json("accuracy"), `${fixed(100 * each.accuracy, 1)} %`), " of ", figure(json("labelled"), count(each.labelled)), " labels",
-      kappa === null || each.kappa.ci_low === null ? "" : h("span", {}, ", κ ", figure(json("kappa.value"), fixed(kappa, 3)), ` (${fixed(each.kappa.ci_low, 3)} – ${fixed(each.kappa.ci_high, 3)})`),
-      ...notes(each.notes));
+    return h(linked ? "li" : "div", {}, ...(linked ? [h("a", { href: `#/runs/${run}` }, `Run ${run}`), ": "] : []), figure(json("sentence"), each.sentence), ...(linked ? notes(each.notes) : [])); // the page of a run has them
   });
   const numbers = Object.entries(runs).filter(([, each]) => each !== null).map(([run]) => `benchwright judge-calibrate --labels ${run} --disagreements`);
-  return lines.length ? [h("h2", {}, "Agreement so far"), h("ul", {}, ...lines), h("p", { class: "dim" }, "Where they differ, with the judge's reasons:"), h("pre", scrolls("Command"), numbers.join("\n"))] : [h("p", {}, "There is no label to compare yet.")];
+  return lines.length ? [...(linked ? [h("h2", {}, "Agreement so far"), h("ul", {}, ...lines)] : lines), h("p", { class: "dim" }, "Where they differ, with the judge's reasons:"), h("pre", scrolls("Command"), numbers.join("\n"))] : [h("p", {}, "There is no label to compare yet.")];
 }
 
 /** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */

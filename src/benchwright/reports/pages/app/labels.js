@@ -23,7 +23,8 @@ function item(label, place, remove) {
     remove === null ? null : h("span", {}, " ", h("button", { type: "button", class: "small", "aria-label": `Remove label ${label.words} by ${label.who}`, onclick: () => remove(label) }, "Remove")));
 }
 
-/** The labels of a sample, and the form that the key `l` opens. @param {string} path of the sample below /api @param {{ labels: Label[] }} found
+/** The labels of a sample, and the form that the key `l` opens. A judged sample offers the judge's grades, each with its key.
+ *  @param {string} path of the sample below /api @param {{ labels: Label[], grades: string[] }} found
  *  @param {AbortSignal} signal @returns {Node} */
 export function labelling(path, found, signal) {
   const list = h("ul", { class: "labels" }), said = h("p", { role: "status", class: "dim" }), slot = h("div", {});
@@ -63,18 +64,27 @@ export function labelling(path, found, signal) {
     const kind = /** @type {HTMLSelectElement} */ (h("select", { id: "label-kind", name: "kind" }, ...KINDS.map(([value, words]) => h("option", { value }, words))));
     const value = /** @type {HTMLTextAreaElement} */ (h("textarea", { id: "label-value", name: "value", rows: "2", autocomplete: "off" }));
     const words = h("span", {}), field = h("label", { class: "field wide" }, words, value), trouble = h("p", { class: "bad-text", role: "alert" });
+    const grades = found.grades.map((grade, at) => h("button", { type: "button", class: "grade", "data-grade": grade, "aria-keyshortcuts": at < 9 ? String(at + 1) : null, onclick: () => keep("judge", grade) }, at < 9 ? `${grade} (${at + 1})` : grade));
+    const submit = h("button", { type: "submit" }, "Save (Enter)");
+    const choices = h("div", { class: "tools grades", role: "group", "aria-label": "Right grade" }, ...grades);
     const chosen = () => {
       const asks = KINDS.find(([each]) => each === kind.value)?.[2] ?? "";
       value.required = NEEDED.includes(kind.value);
       say(words, value.required ? asks : `${asks} (if you know it)`);
-      field.hidden = asks === "";
+      choices.hidden = kind.value !== "judge" || !grades.length;
+      submit.hidden = !choices.hidden;
+      field.hidden = asks === "" || !choices.hidden;
+      value.disabled = field.hidden; // what is hidden is not required
     };
     kind.addEventListener("change", chosen);
-    const save = async (/** @type {Event} */ event) => {
+    const save = (/** @type {Event} */ event) => {
       event.preventDefault();
+      keep(kind.value, field.hidden || value.value === "" ? null : value.value);
+    };
+    const keep = async (/** @type {string} */ what, /** @type {string | null} */ said_of_it) => {
       say(trouble, "");
       try {
-        const kept = await post(`${path}/labels`, { kind: kind.value, value: field.hidden || value.value === "" ? null : value.value });
+        const kept = await post(`${path}/labels`, { kind: what, value: said_of_it });
         await again();
         say(said, `Labelled: ${kept.words}.`);
         close();
@@ -84,11 +94,14 @@ export function labelling(path, found, signal) {
     };
     const keys = (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Escape") close();
+      const at = "123456789".indexOf(event.key);
+      if (!choices.hidden && event.key.length === 1 && at >= 0 && at < found.grades.length) { event.preventDefault(); keep("judge", found.grades[at]); }
       if (event.key === "Enter" && event.target === value && !event.shiftKey) { event.preventDefault(); form.requestSubmit(); }
     };
     const form = /** @type {HTMLFormElement} */ (h("form", { class: "label-form", "aria-label": "Label this sample", onsubmit: save, onkeydown: keys },
-      h("div", { class: "fields" }, h("label", { class: "field" }, h("span", {}, "label"), kind), field,
-        h("button", { type: "submit" }, "Save (Enter)"), h("button", { type: "button", onclick: close }, "Close (Esc)")), trouble));
+      h("div", { class: "fields" }, h("label", { class: "field" }, h("span", {}, "label"), kind), choices, field,
+        submit, h("button", { type: "button", onclick: close }, "Close (Esc)")), trouble));
+    if (grades.length) kind.value = "judge"; // what a judged sample is mostly labelled with
     chosen();
     slot.replaceChildren(form);
     opener.hidden = true;

@@ -194,6 +194,7 @@ export interface SamplePage {
   total: number | null;
   looked: number | null;
   indexed: number[] | null;
+  note: string | null;
 }
 
 export interface SearchPage {

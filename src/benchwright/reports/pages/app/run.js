@@ -13,7 +13,7 @@ import { origins, settingsTable } from "./settings.js";
 /** @typedef {{ about: string, notes: import("./dom.js").Note[], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
  *  settings: [string, import("./settings.js").Settings][], origins: boolean, command: string, request: string | null, files?: string[], distributions?: import("./distributions.js").Distributions | null }} RunPage */
-/** @typedef {{ samples?: Node[], slices?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
+/** @typedef {{ samples?: Node[], slices?: Node[], judge?: Node[], later?: Node | null, link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
  *  of samples and slices, and the addresses of samples */
 
 /** @type {Record<string, string>} */
@@ -142,6 +142,7 @@ function card(sample, metrics) {
     {},
     h("b", {}, `${sample.sample_id}/${sample.repeat}`),
     h("span", { class: "ended" }, state),
+    sample.grade === undefined ? null : h("span", {}, "grade ", h("b", {}, sample.grade)),
     sample.group === undefined ? null : h("span", {}, sample.group),
     scores.length ? h("span", {}, scores.slice(0, MOST_SCORES).join(" · ")) : null,
     ...numbers.map((words) => h("span", {}, words)),
@@ -193,7 +194,7 @@ function samples(data) {
 const files = (files) => h("div", { class: "card" }, h("ul", { class: "files" }, ...files.map((file) => h("li", {}, h("code", {}, file)))));
 
 /** @param {RunPage} page @param {Served} served @returns {Node[]} */
-export function run(page, { samples: listed = samples(page), slices = [], later = null, link = null } = {}) {
+export function run(page, { samples: listed = samples(page), slices = [], judge = [], later = null, link = null } = {}) {
   /** @type {import("./outcomes.js").Ended[]} */
   const ended = page.outcomes.map(([outcome, name, number]) => [outcome, name, number, at("summary", "outcomes", outcome)]);
   const reasons = page.reasons ? [h("p", { class: "dim" }, page.reasons)] : [];
@@ -203,6 +204,7 @@ export function run(page, { samples: listed = samples(page), slices = [], later 
     ...section("Notes", ...notes(page.notes)),
     ...section("Outcomes", h("div", { class: "card outcome-card" }, ...outcomes("outcomes", ended, { more: reasons, link: link && ((outcome) => link(`outcome=${outcome}`)) }))),
     ...section("Scores", scores(page)),
+    ...section("Judge", ...judge),
     ...section("Slices", ...slices),
     ...section("Figures over all samples", page.derived.length ? facts(page.derived) : null),
     ...section("Usage", page.facts.length ? facts(page.facts) : null),

@@ -193,7 +193,7 @@ export async function sample(place) {
     labelling(`/runs/${run}/samples/${row}/${repeat}`, found, signal),
     ...section("Calls", calls(found)), ...section("Judges", ...judges(found)),
     ...section("Repeats of this row", others.length ? beside("Repeats", others, "repeats", (each) => h("a", { href: address(each.sample_id, each.repeat) }, `${each.sample_id}/${each.repeat}`)) : null),
-    ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.name}${each.model ? ` on ${each.model}` : ""}`)) : null,
+    ...section("The same row in other runs", found.elsewhere.length ? beside("Other runs", found.elsewhere, "elsewhere", (each) => h("a", { href: `#/runs/${each.run_id}/samples/${each.sample_id}/${each.repeat}` }, `run ${each.run_id}: ${each.title}`)) : null,
       found.elsewhere_unread ? h("p", { class: "dim" }, `${plural(found.elsewhere_unread, "more run")} of the same name will be searched when you open this page again.`) : null),
     ...section("Requests", requests(found)), askAgain(`/runs/${run}/samples/${row}/${repeat}`, found),
     ...section("Row", found.row ? long(indented(found.row) ?? "", "Row") : null),

@@ -16,7 +16,7 @@ const AT_ONCE = 50, CUT = 240, MOST_EMPTY = 20, PATIENCE_S = 1;
 const OUTCOMES = ["scored", "unparsed", "empty", "truncated", "refused", "request_failed", "scorer_failed", "skipped"];
 /** @type {Record<string, string>} */
 const FIGURES = { latency_s: "latency", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens" };
-const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens"];
+const READ = ["sample_id", "repeat", "prompt", "response", "target", "outcome", "error", "scores", "group", "metadata", "latency_s", "prompt_tokens", "completion_tokens", "verdict", "grade", "reason"];
 
 /** The columns that may be chosen: their key, heading, style and cell. Those of scores and of the data are added to them.
  *  @type {Column[]} */
@@ -25,6 +25,8 @@ const COLUMNS = [
   ["response", "reply", "text", (sample) => [text("response", sample.response ?? sample.error)]],
   ["target", "target", "text", (sample) => [text("target", sample.target)]],
   ["outcome", "outcome", "short", (sample) => [state(sample)]],
+  ["grade", "grade", "short", (sample) => [text("grade", sample.grade)]],
+  ["reason", "judge's reason", "text", (sample) => [text("reason", sample.reason)]],
   ["latency_s", "latency", "number", (sample) => [number("latency_s", sample.latency_s, duration)]],
   ["completion_tokens", "completion tokens", "number", (sample) => [number("completion_tokens", sample.completion_tokens, count)]],
   ["prompt_tokens", "prompt tokens", "number", (sample) => [number("prompt_tokens", sample.prompt_tokens, count)]],
@@ -34,17 +36,9 @@ const FIRST = ["prompt", "response", "target", "outcome"];
 const text = (/** @type {string} */ path, /** @type {unknown} */ value) => h("span", { class: "clip" }, value === null || value === undefined || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value));
 const number = (/** @type {string} */ path, /** @type {number | null | undefined} */ value, /** @type {(value: number) => string} */ form) => (value === null || value === undefined ? h("span", { class: "dim" }, "–") : h("span", {}, form(value)));
 
-/** Right or wrong, where a sample is one of both. @param {Sample} sample */
-export function verdict({ scores, verdict: known }) {
-  if (known !== undefined) return known;
-  if (!scores) return null;
-  const found = "correct" in scores ? scores.correct : "acc" in scores ? scores.acc : Object.values(scores).find((value) => typeof value === "boolean");
-  return found === true || found === 1 ? "right" : found === false || found === 0 ? "wrong" : null;
-}
-
 /** How a sample ended, in one word. @param {Sample} sample */
 export function state(sample) {
-  const said = verdict(sample);
+  const said = sample.verdict ?? null; // the server decides what is right
   if (sample.outcome === "scored" && said !== null) return h("span", { class: `said ${said}` }, said === "right" ? "✓ right" : "✗ wrong");
   return h("span", { class: "said" }, h("i", { class: sample.outcome }), sample.outcome.replace("_", " "));
 }
@@ -57,7 +51,7 @@ function extraColumns(samples) {
   const scores = new Set(samples.flatMap((sample) => Object.keys(sample.scores ?? {})));
   const data = new Set(samples.flatMap((sample) => (sample.metadata && typeof sample.metadata === "object" ? Object.keys(sample.metadata) : [])));
   return [
-    ...[...scores].map((key) => /** @type {Column} */ ([`scores.${key}`, key, "short", (sample) => [sample.scores && key in sample.scores ? h("span", { class: "clip" }, scoreText(sample.scores[key])) : h("span", { class: "dim" }, "–")]])),
+    ...[...scores].filter((key) => key !== "judge_grade").map((key) => /** @type {Column} */ ([`scores.${key}`, key, "short", (sample) => [sample.scores && key in sample.scores ? h("span", { class: "clip" }, scoreText(sample.scores[key])) : h("span", { class: "dim" }, "–")]])),
     ...[...data].map((key) => /** @type {Column} */ ([`data.${key}`, key, "short", (sample) => [text(key, sample.metadata?.[key])]])),
   ];
 }
@@ -85,7 +79,7 @@ function form(run, query, metrics) {
       field("metric", select("metric", value("metric"), [any, ...metrics.map((metric) => /** @type {Choice} */ ([metric, metric]))])),
       field("above", input("above", value("above"), "number", { step: "any" })), field("below", input("below", value("below"), "number", { step: "any" })),
       field("rule of extraction", input("rule", value("rule"))),
-      field("column of the data", input("column", value("column"))), field("its value", input("value", value("value"))),
+      field("column of the data, or grade", input("column", value("column"))), field("its value", input("value", value("value"))),
       field("changed from run", input("changed_from", value("changed_from"), "number", { min: "1", step: "1" }))));
   return h("form", { class: "filter", role: "search", "aria-label": "Filter", onsubmit: (/** @type {any} */ event) => {
     event.preventDefault();
@@ -94,7 +88,7 @@ function form(run, query, metrics) {
   } },
   h("div", { class: "fields" },
     field("outcome", select("outcome", value("outcome"), [any, ...OUTCOMES.map((outcome) => /** @type {Choice} */ ([outcome, outcome.replace("_", " ")]))])),
-    field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"]])),
+    field("verdict", select("verdict", value("verdict"), [any, ["right", "right"], ["wrong", "wrong"], ["neither", "neither"]])),
     field("has a score", select("scored", value("scored"), [any, ["true", "yes"], ["false", "no"]])),
     field("text in prompt, reply or target", input("text", value("text"), "search")),
     field("labelled", select("labelled", value("labelled"), [any, ["any", "with a label"], ...KINDS.map(([kind, words]) => /** @type {Choice} */ ([kind, words]))])),
@@ -109,7 +103,7 @@ function form(run, query, metrics) {
 function row(run, filter, sample, columns) {
   const id = `${sample.sample_id}/${sample.repeat}`;
   const way = h("a", { href: `#/runs/${run}/samples/${id}${filter ? `?${filter}` : ""}`, "aria-label": `Sample ${id}` }, id);
-  return h("tr", { "data-sample": id, class: verdict(sample) ?? "" }, h("td", { class: "first" }, way), ...columns.map(([,, style, cell]) => h("td", { class: style }, ...cell(sample))));
+  return h("tr", { "data-sample": id, class: sample.verdict ?? "" }, h("td", { class: "first" }, way), ...columns.map(([,, style, cell]) => h("td", { class: style }, ...cell(sample))));
 }
 
 /** @returns {Promise<SamplePage>} A page of samples. The first one by a figure of a long run takes a while: the reader is told how far it is.
@@ -132,7 +126,7 @@ export async function samples(place) {
   const [about, first] = await Promise.all([get(`/runs/${run}`, signal), page(`/runs/${run}/samples?${asked}`, place)]);
   place.title = `Samples of ${about.name}, run ${run}`;
   const found = /** @type {Sample[]} */ ([]);
-  let next = /** @type {number | null} */ (null), looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : about.kind === "workflow" ? ["data.id", ...FIRST] : FIRST, running = true;
+  let next = /** @type {number | null} */ (null), looked = 0, chosen = place.query.has("show") ? place.query.getAll("show") : about.kind === "workflow" ? ["data.id", ...FIRST] : first.samples.some(({ grade }) => grade) ? ["grade", ...FIRST, "reason"] : FIRST, running = true;
   const head = h("tr", {}), body = h("tbody", {}), said = h("p", { class: "about", role: "status" }), trouble = h("p", { class: "bad-text", role: "alert" });
   const further = h("button", { id: "more", type: "button", onclick: () => more(true) }, "Show more samples");
   const stop = h("button", { id: "stop", type: "button", onclick: () => { running = false; } }, "Stop looking");
@@ -206,7 +200,7 @@ export async function samples(place) {
   const metrics = Object.keys(about.metrics ?? {});
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(about) }, name("name", about.name), " ", `(run ${run})`)),
-    h("h1", { tabindex: "-1" }, "Samples"), form(run, place.query, metrics), choose, said, table,
+    h("h1", { tabindex: "-1" }, "Samples"), form(run, place.query, metrics), choose, said, first.note ? h("p", { class: "warn", "data-json": "note" }, first.note) : null, table,
     h("div", { class: "foot" }, trouble, further, " ", stop),
-  ];
+  ].filter((part) => part !== null);
 }

@@ -1,6 +1,7 @@
 // #/runs/7: the page of a benchmark run, as a server shows it.
 
 import { get } from "./api.js";
+import { agreement, anySeed } from "./blind.js";
 import { distributions } from "./distributions.js";
 import { figure, h, name } from "./dom.js";
 import { count, plural } from "./figures.js";
@@ -10,7 +11,7 @@ import { pageOf, trail } from "./of_run.js";
 import { link } from "./sample_filter.js";
 import { ways as by } from "./slices.js";
 
-const GROUPS = [["wrong", "wrong", "verdict=wrong"], ["failed", "without a score", "scored=false"], ["right", "right", "verdict=right"]];
+const GROUPS = [["wrong", "wrong", "verdict=wrong"], ["failed", "without a score", "scored=false"], ["scored", "neither right nor wrong", "verdict=neither"], ["right", "right", "verdict=right"]];
 
 /** The way to the samples. @param {string} id @param {Record<string, number>} counts */
 export function ways(id, counts) {
@@ -19,6 +20,14 @@ export function ways(id, counts) {
   const found = GROUPS.filter(([group]) => counts[group]).map(([group, words, filter]) =>
     h("li", {}, h("a", { class: "way", href: link(id, filter) }, h("b", { "data-json": `page.counts.${group}` }, count(counts[group])), ` ${words}`)));
   return [h("ul", { class: "ways" }, ...found, h("li", {}, h("a", { class: "way", href: link(id, "") }, `all ${plural(total, "sample")}`)))];
+}
+
+/** How far people checked the judge's grades, and the ways to do so. @param {string} id @param {Record<string, any>} judged @param {AbortSignal} signal */
+function judge(id, judged, signal) {
+  const blindly = h("a", { href: `#/blind?${new URLSearchParams({ runs: id, seed: anySeed() })}` }, judged.labelled ? "Grade more replies blindly" : "Grade replies blindly");
+  const said = h("div", {}, h("p", { "data-json": "judged.text" }, judged.text));
+  if (judged.labelled) get(`/agreement?runs=${id}`, signal).then((found) => said.replaceChildren(...agreement(found, false)), () => {}); // the counts stay, if they cannot be compared
+  return [said, h("p", {}, blindly, " · ", h("a", { href: `#/labels?${new URLSearchParams({ run: id, kind: "judge" })}` }, "Labels of this run"))];
 }
 
 /** Distributions, as soon as the server has read all samples. The page is shown before. @param {string} id @param {AbortSignal} signal */
@@ -48,6 +57,6 @@ export async function servedRun(place) {
       h("p", { class: "about" }, `Run ${id}, `, figure("run.status", about.status), ". ", "There is no result yet. ", said),
       ...(found.recorded ? [h("p", {}, h("a", { href: link(id, "") }, `Show the ${plural(found.recorded, "sample")} recorded so far`))] : [])];
   }
-  const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], link: (filter) => link(id, filter), later: later(id, place.signal) });
+  const parts = run(page, { samples: ways(id, page.counts), slices: page.columns.length && page.metrics.length ? [h("p", { class: "dim" }, "The headline by a column of the data:"), by(id, page.columns)] : [], judge: found.judged ? judge(id, found.judged, place.signal) : [], link: (filter) => link(id, filter), later: later(id, place.signal) });
   return [trail(about), h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
 }
