@@ -18,8 +18,8 @@ import uvloop
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.I)
 _NUMBER = re.compile(rb"(\d+)\D*$")
-_EVENT = b'data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}\n\n'
-_LAST = b'data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+_EVENT = b'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}\n\n'
+_LAST = b'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -92,10 +92,11 @@ class Server(asyncio.Protocol):
             self._loop.call_later(max(0.0, due - now), self._event, entry, left - 1, due)
             return
         usage = (
-            b'data: {"id":"x","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}\n\n'
+            b'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}\n\n'
             % self.events
         )
-        self._transport.write(_chunk(_LAST + usage + b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        # Each event is a chunk, as servers send them.
+        self._transport.write(b"".join(map(_chunk, (_LAST, usage, b"data: [DONE]\n\n", b""))))
 
 
 async def _serve(arguments: argparse.Namespace) -> None:

@@ -292,10 +292,24 @@ def test_an_odd_event_in_a_stream_read_at_once_counts_as_it_does_alone(event: by
         read_both_ways([(at, instead, event)], [], False, keeps_times, "chat", {})
 
 
+@pytest.mark.parametrize("event", ODD_EVENTS)
+@pytest.mark.parametrize("short", [[MIDDLE[0], LAST], [FIRST, LAST], [FIRST, MIDDLE[0], LAST], [LAST]])
+def test_an_odd_event_in_a_short_stream_counts_as_it_does_alone(event: bytes, short: list[bytes]) -> None:
+    for at in range(len(short) + 1):
+        for instead in (False, True):
+            read_both_ways([(at, instead, event)], [], False, True, "chat", {}, [*short, b"[DONE]"])
+
+
 def read_both_ways(
-    changed: Any, cuts: list[int], together: bool, keeps_times: bool, route: Any, more: Any
+    changed: Any,
+    cuts: list[int],
+    together: bool,
+    keeps_times: bool,
+    route: Any,
+    more: Any,
+    begun: list[bytes] = WHOLE,
 ) -> None:
-    datas = list(WHOLE)
+    datas = list(begun)
     for at, instead, event in changed:  # left out, put in its place, or put before it
         datas[at : at + instead] = [] if event is None else [event]
     teachers = WHOLE
@@ -330,9 +344,12 @@ def read_both_ways(
     assert at_once == one_by_one
 
 
+@pytest.mark.parametrize(("whole", "text"), [(WHOLE, "It is é\n4"), ([MIDDLE[0], LAST, b"[DONE]"], "It")])
 @pytest.mark.parametrize("route", ["chat", "completions"])
-def test_a_plain_stream_is_read_at_once(route: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    datas = WHOLE if route == "chat" else list(map(as_completions, WHOLE))
+def test_a_plain_stream_is_read_at_once(
+    route: Any, whole: list[bytes], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datas = whole if route == "chat" else list(map(as_completions, whole))
 
     async def read() -> Any:
         transport = Arrived()
@@ -346,4 +363,4 @@ def test_a_plain_stream_is_read_at_once(route: Any, monkeypatch: pytest.MonkeyPa
         return first, await reader.attempt(request, urls, 5.0, Stamps())
 
     first, second = asyncio.run(read())
-    assert first.text == second.text == "It is é\n4"
+    assert first.text == second.text == text

@@ -274,8 +274,9 @@ def plain_stream(
         texts = shape.values(pieces[1 : -1 - after])
         if texts is None:  # fewer or more events than in earlier streams may follow the texts
             after = shapes.after = shape.count_after(pieces[1:-1], _MOST_LAST_EVENTS)
-            texts = shape.values(pieces[1 : -1 - after])
-        if not texts:
+            between = pieces[1 : -1 - after]
+            texts = shape.values(between) if between else []  # a short reply has one text
+        if texts is None:
             return None
         begun, end = first.said()
         usage = first.usage
