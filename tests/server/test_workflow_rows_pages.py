@@ -125,3 +125,54 @@ def test_axe_finds_nothing_on_pages_of_rows(
                 assert page.evaluate(CUT) == [], f"{path} on paper"
                 page.emulate_media(media="screen")
                 page.set_viewport_size({"width": width, "height": 900})
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, of which the second ends its rows in the opposite order, so that each has another number there."""
+    folder = tmp_path_factory.mktemp("two")
+    for turn in (1, -1):
+
+        async def handler(ctx: WorkflowContext, turn: int = turn) -> None:
+            for n in range(6)[::turn]:
+                async with ctx.sample(f"row-{n}", {"n": n}) as sample:
+                    asked = [{"role": "user", "content": f"Question {n}"}]
+                    await ctx.step(
+                        step_key=f"ask/{n}", input_value=asked, execute=lambda: {"content": f"said {turn}"}
+                    )
+                    sample.score(correct=turn > 0 or n > 1, steps=3 - turn, response=f"answer {turn}")
+
+        asyncio.run(workflow("an agent", handler).run(workspace=folder))
+    return folder
+
+
+def test_two_runs_are_compared_by_rows_and_every_link_leads_to_the_same_row(
+    two_runs: Path, tab: Callable[..., Page]
+) -> None:
+    with serving(Workspace(two_runs), acts=run_acts) as (address, _):
+        page = tab(f"{address.open_url}#/compare?runs=1,2")
+        assert page.locator("article.flip").count() == 2
+        assert "steps" not in page.locator("table.differences").inner_text()
+        page.get_by_text("What both runs used").click()
+        used = ask(address, "GET", "/compare?runs=1,2")["effort"]
+        assert (used[0]["name"], used[0]["run_a"], used[0]["run_b"]) == ("steps", 2.0, 4.0)
+        assert page.locator("[data-json='effort.0.run_b']").inner_text() == "4"
+        links = page.eval_on_selector_all(
+            "article.flip h3 a", "all => all.map(a => [a.textContent, a.getAttribute('href')])"
+        )
+        assert len(links) == 4
+        links += [[f"run 2, row row-{n}", f"#/runs/2/samples/{5 - n}/0"] for n in (2, 5)]
+        for words, target in links:
+            name = words.rpartition(" ")[2]
+            page.goto(f"{address.url}/{target}")
+            page.wait_for_selector(f"h1:has-text('Row {name}')")
+            page.locator("table.beside a").click()
+            other = 3 - int(words.split()[1].strip(","))
+            page.wait_for_selector(f"h1:has-text('Row {name}')")
+            page.wait_for_url(f"**/#/runs/{other}/samples/**")
+        page.goto(f"{address.url}/#/runs/2/samples?changed_from=1&sort=metric:steps")
+        page.wait_for_selector("tr[data-sample]")
+        assert page.eval_on_selector_all("tr[data-sample]", "all => all.map(e => e.dataset.sample)") == [
+            "4/0",
+            "5/0",
+        ]

@@ -58,7 +58,9 @@ def _effort(comparison: Comparison) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in comparison.effort:
         values = [None if side is None else side.value for side in (each.run_a, each.run_b)]
-        change = "–" if None in values or not values[0] else f"{(values[1] or 0.0) / values[0] - 1:+.1%}"
+        change = (
+            "–" if None in values or not values[0] else f"{100 * ((values[1] or 0.0) / values[0] - 1):+.1f} %"
+        )
         rows.append(
             (printable(each.name), *("–" if value is None else f"{value:,.4g}" for value in values), change)
         )
