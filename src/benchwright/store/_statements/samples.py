@@ -89,7 +89,7 @@ _INSERT_FIGURE = (
     " ON CONFLICT (run_id, name, facet, bucket, key) DO UPDATE SET value = excluded.value"
 )
 _SCORES = "key >= 'score/' AND key < 'score0'"
-CONTENTS = "\0row"
+CONTENTS = "\1row"
 """What leads from the content of a row to its samples, among the figures: the bucket has the beginning of the content's hash. No metric has
 such a name."""
 
