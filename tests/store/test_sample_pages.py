@@ -429,3 +429,60 @@ def test_the_search_for_a_text_stops_and_says_where_to_go_on(
 def test_a_filter_by_value_names_its_metric() -> None:
     with pytest.raises(UsageError, match="name of a metric"):
         SampleFilter(below=0.5)
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+@pytest.mark.parametrize("descending", [False, True])
+def test_chosen_places_are_sorted_alike_by_either_plan(
+    store: Store, monkeypatch: pytest.MonkeyPatch, few: int, descending: bool
+) -> None:
+    monkeypatch.setattr(sqlite_samples, "_FEW", few)
+    run_id = new_run(store, *(record(index) for index in range(40)))
+    other = [place_of(index, 0) for index in range(0, 40, 3)]
+    for chosen in ([place_of(index, 0) for index in range(0, 40, 2)], other):
+        found, after = [], None
+        while True:
+            order = SampleOrder("metric:f1", descending)
+            page = store.page_samples(run_id, SampleFilter(places=chosen), order=order, after=after, limit=2)
+            found += [place_of(*each[:2]) for each in page.items]
+            after = page.next
+            if after is None:
+                break
+        values = {place: orjson.loads(record(place // 10_000)[3] or b"{}").get("s") or {} for place in chosen}
+        scored = [place for place in chosen if "f1" in values[place]]
+        assert found == sorted(scored, key=lambda place: (values[place]["f1"], place), reverse=descending)
+
+
+def test_the_same_row_is_found_under_any_number(store: Store) -> None:
+    def rows(order: Sequence[int], kind: int) -> list[StepValues]:
+        return [
+            stored_step(
+                step_key("score", at, repeat),
+                b"%016d" % row,
+                b"row %d" % row,
+                orjson.dumps(KINDS[kind]),
+                False,
+                1.0,
+                2.0,
+            )
+            for at, row in enumerate(order)
+            for repeat in range(2)
+        ]
+
+    first = new_run(store, *rows(range(5), 0))
+    second = new_run(store, *rows([3, 1, 4, 0, 9], 1))
+    third = new_run(store, *rows(range(5), 1))
+    places: dict[int, list[tuple[int, int, int]]] = {row: [] for row in range(5)}
+    for row in places:
+        found, unread = store.same_row(first, row, 1)
+        places[row] = [(run, sample.sample, sample.repeat) for run, sample in found]
+        assert unread == 0
+    elsewhere = {3: 0, 1: 1, 4: 2, 0: 3}
+    assert places == {
+        row: [(third, row, 1), *([(second, elsewhere[row], 1)] if row in elsewhere else [])] for row in places
+    }
+    assert store.differing(second, first) is None, "they have other rows"
+    changed = store.differing(third, first)
+    assert changed is not None
+    assert [(*each[:2],) for each in changed] == [(row, repeat) for row in range(5) for repeat in range(2)]
+    assert store.differing(first, first) == []
