@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -82,7 +84,7 @@ def test_a_broken_array_raises_behind_its_good_rows(tmp_path: Path, text: str, l
 
 def test_one_object_over_several_lines_gets_the_cure(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="jq -c"):
-        load_dataset(write(tmp_path, json.dumps({"data": ROWS}, indent=2)))
+        load_dataset(write(tmp_path, json.dumps({"data": {"rows": ROWS}}, indent=2)))
 
 
 def test_bytes_that_are_no_text_are_bad_rows_in_arrays_too(tmp_path: Path) -> None:
@@ -119,3 +121,26 @@ def test_where_blocks_end_makes_no_difference(
         patch.setattr(stored, "BLOCK_BYTES", block)
         pieces = load_dataset(path)
     assert json.dumps(pieces) == json.dumps(whole) == json.dumps(finite_json(rows))  # NaN is null
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_one_list_of_objects_under_a_key_is_the_rows(tmp_path: Path, seed: int, indent: int | None) -> None:
+    """An object with other keys is a row if it is in one line, and else told to be no rows unless exactly one list has objects."""
+    draw = random.Random(seed)
+    rows = [{"question": f"q{n}", "answer": n} for n in range(draw.randint(1, 4))]
+    more: dict[str, Any] = dict(
+        draw.sample([("version", 1), ("tags", ["a"]), ("about", {"by": "me"})], draw.randint(0, 2))
+    )
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps({**more, "rows": rows}, indent=indent))
+    one_row = bool(more) and indent is None
+    assert load_dataset(path) == ([{**more, "rows": rows}] if one_row else rows)
+    reader = open_dataset(path)
+    list(reader.batches())
+    assert [note for note in reader.notes() if "under the key 'rows'" in note] == (
+        [] if one_row else ["rows are read from the list under the key 'rows' of data.json"]
+    )
+    path.write_text(json.dumps({"rows": rows, "others": rows}, indent=2))
+    with pytest.raises(DatasetError, match="several lists: rows, others"):
+        load_dataset(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import late_pattern, listed, nearest
+from benchwright.core import data_format, late_pattern, listed, nearest
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._spec import BenchmarkSpec
@@ -146,6 +146,8 @@ def _question_field(
     if spec.likely_answer:
         flags += f" --output-column {quote(spec.likely_answer)}"
         rename = "the columns, or name them"
+    if not _header_names_columns(spec):
+        return f"{_meant(near)} Rename {rename}: {flags}"
     if any(map(looks_like_content, columns)) or len(columns) == 1:
         names = {1: "question", 2: "question,answer"}.get(len(columns), "question,A,B,…,answer")
         return (
@@ -154,6 +156,12 @@ def _question_field(
         )
     header = "" if near else ". The first line of a CSV or TSV file contains the names of its columns"
     return f"{_meant(near)} Rename {rename}: {flags}{header}"
+
+
+def _header_names_columns(spec: BenchmarkSpec) -> bool:
+    """Whether the names of fields may be in the first line of the data; not if each row has them."""
+    found = data_format(spec.dataset) if isinstance(spec.dataset, str) else None
+    return found is None or (found.fixed_columns and bool(found.options))
 
 
 def _question_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:

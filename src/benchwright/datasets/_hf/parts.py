@@ -24,7 +24,7 @@ from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile, download_all, file_end, holds
 from benchwright.datasets._hf.row_cache import Entry, Part
 from benchwright.datasets._readers.delimited import read_separated
-from benchwright.datasets._readers.json_array import list_keys, read_json_field
+from benchwright.datasets._readers.json_array import list_keys, read_json, read_json_field
 from benchwright.datasets._readers.json_lines import parse_exact
 from benchwright.datasets._readers.parquet import record_batches, rows_per_chunk
 from benchwright.datasets._stored import StoredFile
@@ -150,7 +150,7 @@ def convert(
 def _json(file: StoredFile) -> Chunks:
     """Read a `.json` file. If its rows are under a key, the error names the key."""
     try:
-        yield from reader_of("json")(file)
+        yield from read_json(file, keyed=False)
     except DatasetError as exc:
         if keys := list_keys(file):
             raise file.error(f"keeps its rows under a key: add &field={keys[0]} to the URI") from exc

@@ -40,19 +40,26 @@ _LONGEST_WORD = 16
 look wrong until the rest is read."""
 
 
-def read_json(file: StoredFile) -> Chunks:
-    """The rows of a `.json` file, in any of these forms."""
+def read_json(file: StoredFile, *, keyed: bool = True) -> Chunks:
+    """The rows of a `.json` file, in any of these forms; those under a key only if `keyed`."""
     with closing(file.text_blocks()) as blocks:
         start = next((text for block in blocks if (text := block.lstrip())), b"")
     if start.startswith(b"["):
         return read_array(file)
-    first = start.split(b"\n", 1)[0].rstrip()
-    if first.startswith(b"{") and first.endswith((b"{", b"[", b",")):
-        raise file.error(
-            "one JSON object over several lines; expected an array of objects, or one object per line. "
-            "If its rows are a list under a key: jq -c '.KEY[]' IN > OUT.jsonl",
-            line=1,
-        )
+    first, _, rest = start.partition(b"\n")
+    several = first.startswith(b"{") and first.rstrip().endswith((b"{", b"[", b","))
+    if several or (first.startswith(b"{") and not rest.strip() and len(start) < BLOCK_BYTES):
+        keys = list_keys(file, alone=not several) if keyed else []
+        if len(keys) == 1:
+            file.note(f"rows are read from the list under the key {keys[0]!r} of {file.path.name}")
+            return read_json_field(file, keys[0])
+        if several:
+            lists = f"; it has several lists: {', '.join(keys)}" if keys else ""
+            raise file.error(
+                f"one JSON object over several lines{lists}; expected an array of objects, one object per line, or one list "
+                "of objects under a key. To take one list out: jq -c '.KEY[]' IN > OUT.jsonl",
+                line=1,
+            )
     return read_json_lines(file)
 
 
@@ -250,13 +257,14 @@ def read_json_field(file: StoredFile, field: str) -> Chunks:
         yield chunk
 
 
-def list_keys(file: StoredFile) -> list[str]:
-    """The top-level keys of a JSON object under which rows may be; empty for anything else."""
+def list_keys(file: StoredFile, *, alone: bool = False) -> list[str]:
+    """The top-level keys of a JSON object under which rows may be; empty for anything else. If `alone`, only of an object with no
+    other key: a row may contain a list of objects too."""
     try:
         found = _whole(file)
     except ValueError:
         return []
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or (alone and len(found) > 1):
         return []
     return [
         key
