@@ -136,7 +136,7 @@ def test_a_list_of_benchmarks_loads_no_room_that_only_performs_runs(
     rooms = {name.split(".")[1] for name in loaded if name.startswith("benchwright.")}
     assert rooms == {"cli", "config", "core", "reports", "results", "stats", "store"}
     drawing = {name.rpartition(".")[2] for name in loaded if name.startswith("benchwright.reports.terminal.")}
-    assert drawing == {"drawing", "result", "runs", "tables"}, "other views are not needed"
+    assert drawing == {"drawing", "runs", "tables"}, "other views are not needed"
 
 
 def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[str]) -> None:
