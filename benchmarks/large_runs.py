@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace
+
 from benchmarks.figures import Figure, shown
 from benchmarks.processes import Usage, measure
 from benchmarks.rounds import Bench
-from benchwright.core import MetricSummary, Outcome, RunSummary, SampleRecord, StepValues, encode_json
+from benchwright.core import Outcome, RunSummary, SampleRecord, StepValues, encode_json
 from benchwright.stats import Aggregator
 from benchwright.store import Store, find_workspace, open_store
 
@@ -124,20 +126,7 @@ def _steps(index: int, repeat: int, row: int, scores: dict[str, object]) -> tupl
 def summary_of_sums(sums: Aggregator, rows: int, repeats: int, count: int) -> RunSummary:
     """The summary of a run in which every sample was scored."""
     metrics = {
-        name: MetricSummary(
-            value=each.mean,
-            count=each.count,
-            stddev=each.stddev,
-            stderr=each.stderr,
-            sample_stderr=each.sample_stderr,
-            ci_low=each.ci_low,
-            ci_high=each.ci_high,
-            interval=each.interval,
-            min=each.min,
-            max=each.max,
-            with_failures=each.mean,
-            with_failures_count=each.count,
-        )
+        name: replace(each, with_failures=each.value, with_failures_count=each.count)
         for name, each in sums.summaries().items()
     }
     return RunSummary(

@@ -23,7 +23,7 @@ from benchwright.core import (
     row_hash,
 )
 
-_BLOCK = 500
+_BLOCK = 250
 """Samples that are decoded together."""
 _NUMBERS = frozenset({bool, int, float})
 
@@ -105,8 +105,12 @@ def unread_identity(error: object) -> bytes:
 class Clusters:
     """Numbers the clusters of one or several runs, so that a row has the same number in each."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Callable[[int, JsonValue], None] | None = None) -> None:
+        """`seen` gets each new cluster with a row of it."""
+        self.seen = seen
         self._numbers: dict[bytes, int] = {}
+        self.columns: dict[int, ScoreColumns] = {}
+        """The scores of each run that comparisons have read, by the identity of its reader, so that nobody reads it again."""
         self.count = 0
         """How many clusters there are."""
         self.readable = 0
@@ -114,7 +118,7 @@ class Clusters:
 
     def samples(self, source: SampleReader, columns: ScoreColumns) -> Iterator[Sample]:
         """Read the samples of a run, add their scores to `columns`, and yield them."""
-        for block, clusters, records in self._blocks(source, columns, None):
+        for block, clusters, records in self._blocks(source, columns):
             yield from map(
                 _sample,
                 zip(
@@ -129,21 +133,13 @@ class Clusters:
                 ),
             )
 
-    def read(
-        self,
-        source: SampleReader,
-        columns: ScoreColumns,
-        seen: Callable[[int, JsonValue], None] | None = None,
-    ) -> None:
-        """Add the scores of a run to `columns`. `seen` gets each new cluster with a row of it."""
-        for _ in self._blocks(source, columns, seen):
+    def read(self, source: SampleReader, columns: ScoreColumns) -> None:
+        """Add the scores of a run to `columns`."""
+        for _ in self._blocks(source, columns):
             pass
 
     def _blocks(
-        self,
-        source: SampleReader,
-        columns: ScoreColumns,
-        seen: Callable[[int, JsonValue], None] | None,
+        self, source: SampleReader, columns: ScoreColumns
     ) -> Iterator[tuple[list[tuple[int, int, bytes, bytes]], list[int], RecordColumns]]:
         texts = _Texts(source)
         samples = source.scored()
@@ -154,7 +150,7 @@ class Clusters:
             rows, _, digests, _ = zip(*block, strict=True)
             clusters: list[Any] = list(map(known, digests))
             if None in clusters:
-                self._learn(rows, digests, texts, seen)
+                self._learn(rows, digests, texts)
                 clusters = list(map(known, digests))
             if None in clusters:  # rows that could not be read
                 for at, error in enumerate(records.column("error")):
@@ -168,13 +164,7 @@ class Clusters:
             )
             yield block, clusters, records
 
-    def _learn(
-        self,
-        rows: Sequence[int],
-        digests: Sequence[bytes],
-        texts: _Texts,
-        seen: Callable[[int, JsonValue], None] | None,
-    ) -> None:
+    def _learn(self, rows: Sequence[int], digests: Sequence[bytes], texts: _Texts) -> None:
         """Number the rows of a block that are new."""
         new: dict[bytes, int] = {}
         for digest, row in zip(digests, rows, strict=True):
@@ -186,8 +176,8 @@ class Clusters:
                 self._named(digest)  # of a baseline, whose hashes are identities
         for digest, content in zip(found, load_each(list(found.values()), exact=True), strict=True):
             number, is_new = self._number(digest, content)
-            if is_new and seen is not None:
-                seen(number, content)
+            if is_new and self.seen is not None:
+                self.seen(number, content)
 
     def _number(self, digest: bytes, content: JsonValue) -> tuple[int, bool]:
         """The number of a row with this content, and whether it is new."""

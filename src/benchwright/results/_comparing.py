@@ -123,6 +123,7 @@ def compared_samples(
         headline=headline,
         worse=1 if down else -1,
         is_effort=is_effort,
+        clusters=options.clusters,
     )
     names = [*_ordered(first), *_ordered(second), *(each.name for each in (*metrics, *effort))]
     requested = requested_metrics(names, options.metric)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, Note, as_json, encode_json, json_differences
-from benchwright.results._clusters import SampleTexts
+from benchwright.results._clusters import Clusters, SampleTexts
 from benchwright.results._figures import notes_json
 from benchwright.results._metric_comparison import MetricComparison, folded
 from benchwright.results._notebooks import ShownInNotebooks
@@ -41,6 +41,8 @@ class ComparisonOptions(Struct, frozen=True):
     """Metrics for which lower is better, besides those that a run declares or whose names say so."""
     harmless: Collection[str] = ()
     """Settings of a run, and of its model, that change no result. All others are compared."""
+    clusters: Clusters | None = None
+    """The rows that were read so far, if several comparisons share them."""
 
 
 class Side(Struct, frozen=True):

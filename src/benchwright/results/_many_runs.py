@@ -7,9 +7,10 @@ from math import inf
 from typing import ClassVar
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from benchwright.core import JsonObject, JsonValue, Note, NotFoundError, UsageError, as_json, suggest
-from benchwright.results._clusters import Clusters, PairedColumns, ScoreColumns
+from benchwright.results._clusters import Clusters, PairedColumns
 from benchwright.results._comparison import Comparison, ComparisonOptions, Side
 from benchwright.results._figures import gravest_first
 from benchwright.results._found_runs import FoundRun
@@ -148,7 +149,10 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
         """Compare runs of one kind: each with the first, and all pairs of benchmark runs by the headline metric. `by`: also by the values
         of a column."""
         first, *others = found
-        comparisons = tuple(kind.compare(first, other, options) for other in others)
+        groups = _ColumnClusters(by)
+        clusters = Clusters(None if by is None else groups.label)
+        shared = replace(options, clusters=clusters)
+        comparisons = tuple(kind.compare(first, other, shared) for other in others)
         one = comparisons[0]
         if not isinstance(one, Comparison) or not one.metrics or one.noun != "sample":
             if by is not None:
@@ -165,11 +169,7 @@ class ManyRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
                 lower_is_better=metric.lower_is_better,
                 pairs=(pair,),
             )
-        clusters, columns = Clusters(), []
-        groups = _ColumnClusters(by)
-        for each in found:
-            columns.append(ScoreColumns())
-            clusters.read(each.samples, columns[-1], None if by is None else groups.label)
+        columns = [clusters.columns[id(each.samples)] for each in found]
         less = metric.lower_is_better
         known = {each.run.id: column for each, column in zip(found, columns, strict=True)}
         pairs = every_pair(known, metric.name, less=less, tolerance=options.tolerance)

@@ -161,10 +161,11 @@ def paired_samples(
     headline: str | None,
     worse: int,
     is_effort: Callable[[str], bool] = RunSummary.is_effort,
+    clusters: Clusters | None = None,
 ) -> PairedSamples:
     """Read the samples of two runs once. `worse` is the sign of a change of the headline for the worse. Scores that measure effort change
-    no sample."""
-    clusters, sides = Clusters(), (ScoreColumns(), ScoreColumns())
+    no sample. `clusters`: those that several comparisons share."""
+    clusters, sides = clusters or Clusters(), (ScoreColumns(), ScoreColumns())
     seen = PairedSamples(PairedColumns(*sides))
     won: list[ChangedSample] = []
     both, full = 0, False
@@ -199,6 +200,7 @@ def paired_samples(
             listed,
         )
     seen.both = both
+    clusters.columns |= {id(a): sides[0], id(b): sides[1]}
     for change in won:
         _list(seen.changed, change, listed)
     return seen

@@ -150,9 +150,9 @@ class Evidence:
 def gather(source: SampleReader, columns: Collection[str], baseline: SampleReader | None) -> Evidence:
     """Read the samples of a run and of its baseline once each."""
     found = Evidence(columns)
-    clusters = Clusters()
-    clusters.read(source, found.whole, found.label if columns else None)
-    found.readable = clusters.readable
+    clusters = Clusters(found.label if columns else None)
+    clusters.read(source, found.whole)
+    found.readable, clusters.seen = clusters.readable, None  # rows of the baseline alone are in no slice
     if baseline is not None:
         before = ScoreColumns()
         clusters.read(baseline, before)

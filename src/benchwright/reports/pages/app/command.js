@@ -42,7 +42,7 @@ const COMMANDS = [
   [/^#\/search$/, (_, query) => curl(`/search?q=${encodeURIComponent(query.get("q") ?? "")}`)],
   [/^#\/(?:runs|load|workflows)\/(\d+)$/, ([id]) => `benchwright show ${id}`],
   [/^#\/runs\/(\d+)\/samples$/, ([id], query) => samples(id, query)],
-  [/^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, ([id, row, repeat]) => `benchwright show ${id} ${row}${repeat === "0" ? "" : `/${repeat}`}`],
+  [/^#\/runs\/(\d+)\/samples\/(\d+)\/(\d+)$/, ([id, row, repeat]) => `benchwright show ${id} ${row}/${repeat}`],
   [/^#\/runs\/(\d+)\/slices$/, ([id], query) => `benchwright show ${id} --by ${quoted(query.get("by") ?? "COLUMN")}`],
   [/^#\/history\/([^/]+)$/, ([name]) => `benchwright list --name ${quoted(decoded(name))}`],
 ];

@@ -100,7 +100,11 @@ function runsTable(page, found, linked) {
         h("span", { class: "dim" }, interval[0] === null ? "" : ` (${score(interval[0])} – ${score(interval[1])})`)),
       { text: count(side.failed ?? 0), json: side.failed === null ? undefined : `${path}.failed` }, remark(page, side)];
   });
-  return table("Runs", ["run", "model", metric ?? unseen("metric"), "failed", unseen("remark")], rows, { texts: [1, 4] });
+  /** @type {[boolean, string | Node, boolean][]} whether a column has something to show, its heading, and whether it has texts */
+  const columns = [[true, "run", true], [sides.some(({ side }) => side.model_name), "model", true], [metric !== null, metric ?? "", false], [true, "failed", false],
+    [rows.some((row) => row[4] !== ""), unseen("remark"), true]];
+  const there = columns.map(([is], place) => (is ? place : -1)).filter((place) => place >= 0);
+  return table("Runs", there.map((place) => columns[place][1]), rows.map((row) => there.map((place) => row[place])), { texts: there.flatMap((place, at) => (columns[place][2] ? [at] : [])) });
 }
 
 /** Two texts, with the words that only one of them has marked. @param {string} one @param {string} other @returns {[Node[], Node[]]} */

@@ -44,11 +44,14 @@ export function figure(path, text, style = null) {
   return h("span", { "data-json": path, class: style }, text);
 }
 
-/** A name of the user's data. It can break after its marks, and its direction of writing turns nothing next to it.
- *  @param {string} path @param {string} text */
+/** A name that can break after its marks. @param {string} text @returns {Child[]} */
+export function broken(text) {
+  return printable(text).split(/(?<=[_\-/.:])/).flatMap((part, place) => (place === 0 ? [part] : [h("wbr", {}), part]));
+}
+
+/** A name of the user's data. Its direction of writing turns nothing next to it. @param {string} path @param {string} text */
 export function name(path, text) {
-  const parts = printable(text).split(/(?<=[_\-/.:])/);
-  return h("bdi", { "data-json": path }, ...parts.flatMap((part, place) => (place === 0 ? [part] : [h("wbr", {}), part])));
+  return h("bdi", { "data-json": path }, ...broken(text));
 }
 
 /** The attributes of a part that may scroll, which the keyboard must reach. @param {string} label @param {string} kind */

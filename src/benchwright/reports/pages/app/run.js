@@ -1,7 +1,7 @@
 // A benchmark run: its scores, what limits them, and its samples.
 
 import { distributions } from "./distributions.js";
-import { at, figure, h, notes, say, scrolls, section, svg, unseen } from "./dom.js";
+import { at, broken, figure, h, notes, say, scrolls, section, svg, unseen } from "./dom.js";
 import { count } from "./figures.js";
 import { outcomes } from "./outcomes.js";
 import { origins, settingsTable } from "./settings.js";
@@ -61,7 +61,7 @@ function scores({ metrics, both, equal }) {
   const rows = metrics.map((metric, place) => {
     const json = (/** @type {string} */ key) => at(...metric.path, key);
     return h("tr", { class: place === 0 ? "main" : null },
-      h("td", { class: "metric-name" }, metric.name, metric.lower_is_better ? h("span", { class: "dim" }, " (lower is better)") : null),
+      h("td", { class: "metric-name" }, ...broken(metric.name), metric.lower_is_better ? h("span", { class: "dim" }, " (lower is better)") : null),
       h("td", { class: "number value", "data-json": json("value") }, metric.text),
       h("td", { class: "number" }, ...(metric.low === null ? [metric.interval] : ends(metric, json))),
       h("td", { class: "range-cell" }, range(metric)),

@@ -175,8 +175,7 @@ export async function sample(place) {
   ].filter(Boolean);
   const read = found.scores?.extracted ?? found.scores?.parsed_response ?? found.scores?.matched;
   const others = found.repeats.filter((/** @type {Sample} */ each) => String(each.repeat) !== repeat);
-  const command = `benchwright show ${run} ${found.name === null ? `${row}/${repeat}` : quoted(found.name)}`;
-  if (found.name !== null) place.command = command;
+  if (found.name !== null) place.command = `benchwright show ${run} ${quoted(found.name)}`;
   return [
     h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"), " › ", h("a", { href: pageOf(found.run) }, name("run.name", found.run.name), ` (run ${run})`), " › ", h("a", { href: link(run, asked) }, "Samples")),
     h("div", { class: "bar" }, h("h1", { tabindex: "-1" }, found.name === null ? null : h("span", {}, "Row ", name("name", found.name), h("span", { class: "dim" }, " · ")), "Sample ", figure("sample_id", row), "/", figure("repeat", repeat)), state(found),
@@ -197,6 +196,6 @@ export async function sample(place) {
       found.elsewhere_unread ? h("p", { class: "dim" }, `${plural(found.elsewhere_unread, "more run")} of the same name will be searched when you open this page again.`) : null),
     ...section("Requests", requests(found)), askAgain(`/runs/${run}/samples/${row}/${repeat}`, found),
     ...section("Row", found.row ? long(indented(found.row) ?? "", "Row") : null),
-    h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal), h("p", { class: "dim" }, "The same in a terminal:"), h("pre", scrolls("Command"), command),
+    h("h2", {}, "Everything"), raw(`/runs/${run}/samples/${row}/${repeat}`, signal),
   ].filter((part) => part !== null);
 }

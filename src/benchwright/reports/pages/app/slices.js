@@ -87,8 +87,7 @@ export async function slices(place) {
     if (error.name === "AbortError" || error.status === 401 || error.status === 0) throw error;
     refused = error;
   }
-  const command = `benchwright show ${run} --by ${/^[\w.-]+$/.test(by) ? by : `'${by.replaceAll("'", "'\\''")}'`}`;
   return [trail, h("h1", { tabindex: "-1" }, found === null ? "Slices" : h("span", {}, name("metric", found.metric), " by ", name("column", found.column))),
     ...(found === null ? [h("p", { class: "bad-text", role: "alert" }, refused.message)] : [h("p", { class: "verdict-line" }, sentence(found)), ...slicesTable(found)]),
-    ...choice, ...(metric === null ? [h("h2", {}, "The same in a terminal"), h("pre", scrolls("Command"), command)] : [])];
+    ...choice];
 }
