@@ -121,7 +121,7 @@ _OF_PART = r"\s(?P<part>halves|thirds?|quarters?|fourths?|fifths|sixths|sevenths
 _DOZEN = r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)"
 _PART = {"hal": 2, "thi": 3, "qua": 4, "fou": 4, "fif": 5, "six": 6, "sev": 7, "eig": 8, "nin": 9, "ten": 10}
 _VARIABLE = rf"\s?[{UNKNOWN}]|\s?×\s?[^\W\d_]|\s\*\s[^\W\d_]|[xyzniθ](?![^\W_])|‰"
-_GOES_ON = r"(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
+_GOES_ON = r"\s[^\W\d_]+\s(?:and\sa\s(?:half|quarter)|et\sdemie?|y\smedi[ao]|e\smezz[ao]|e\smei[ao]|с\sполовиной)(?!\w)|(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
 _BOUND = r"(?:(?:^|[.!?:]\s|(?<!\w)(?:is|are|has|have|had|well|just|takes|with|traffic)\s)(?:over|under|up\sto)|(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
 _BOUND_ENDS = ("over", "under", "to", "than", "als", "de", "que", "<", ">", "≤", "≥")
 """How the words and signs of `_BOUND` end."""

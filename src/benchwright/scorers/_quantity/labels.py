@@ -72,6 +72,8 @@ _MORE = r"(?<!\w)how\s(?:many|much)\s(?:more|fewer|less|longer|older|taller|furt
 _COUNTS = r"(?<!\w)(?:how\smany|wie\sviele|combien\sde|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel)\s(?P<noun>[^\W\d_]{3,})"
 _NOUN = r"\s[^\W\d_]{3,}|\s?°"
 _CONCLUDES = rf"{CONCLUSION}|{SUM}"
+_TOTAL = r"(?:in\stotal|in\sall|altogether)(?!\w)"
+_TOLD = r"(?<!\w)(?:is|are|was)\s[$€£]?$"
 _FEW = 40
 """Numbers of a reply that are combined with each other."""
 
@@ -103,7 +105,12 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str, bol
         not bold
         and places
         and len(every) > len(places)
-        and (_is_given(passage, places, every, known) or _is_one_of_two(passage, places, every, known))
+        and (
+            _is_given(passage, places, every, known)
+            or _is_one_of_two(passage, places, every, known)
+            or _is_followed(passage, places, every, known)
+            or (caseless(_TOTAL).search(asked) and _is_no_total(passage, places, every))
+        )
     ):
         return True
     called = labelled_as(passage, asked, least=1)
@@ -180,7 +187,9 @@ def is_of_another_kind(passage: Passage, number: Number, asked: str, unit: Unit 
         return False
     if all(is_weak(small, one) for one in places):
         return True
-    if len(every) > len(places) and all(one and one.dimension == "money" for one in units):
+    if len(passage.numbers) > len(places) and (
+        number.percent or all(one and one.dimension == "money" for one in units)
+    ):
         return True
     called = _called(count["noun"])
     if not all(caseless(_NOUN).match(small, one.end) and not called.match(small, one.end) for one in places):
@@ -241,6 +250,25 @@ def _is_one_of_two(
     linked = passage.numbers.linked()
     return any(
         one.number and one.number.value not in feeds and one.number.value not in linked for one in earlier
+    )
+
+
+def _is_followed(
+    passage: Passage, places: list[Expression], every: list[Expression], known: frozenset[Fraction]
+) -> bool:
+    """Whether a later sentence tells another number: `So n = 23. The largest is 25.`"""
+    end = passage.sentence_end(places[-1].end)
+    return any(
+        one.start > end and one.number and one.number.value not in known and caseless(_TOLD).search(passage.small, one.start - 6, one.start)
+        and not passage.in_brackets(one) for one in every
+    )  # fmt: skip
+
+
+def _is_no_total(passage: Passage, places: list[Expression], every: list[Expression]) -> bool:
+    """Whether another number is called the total: `he is 5 km away (he walked 7 km in total)`."""
+    total = caseless(rf"(?:\s[^\W\d_]+){{0,2}}\s{_TOTAL}")
+    return any(total.match(passage.small, one.end) for one in every) and not any(
+        total.match(passage.small, one.end) for one in places
     )
 
 

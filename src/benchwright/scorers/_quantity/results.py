@@ -54,6 +54,7 @@ SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итог�
 """In a sentence that gives a total or what is left."""
 _IS = r"\s(?:makes?|gives?(?:\sus)?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
 _TOTAL_AFTER = rf"(?:\s[^\W\d_]+){{0,3}}?\s(?:{_TOTAL}|total|remain(?:s|ed|ing)?|left|needed|required|übrig|nötig|ergib(?:t|en)|ergeben|macht)(?!\w)"
+_OF_WHOM = r"(?:\s[^\W\d_]+)?\s(?:of\s(?:whom|which)|von\sdenen|d'entre\seux)(?!\w)"
 _EXACTLY = r"(?:\s[^\W\d_]+)?,?\s(?:to\sbe\s(?:exact|precise|more\sprecise)|exactly|um\sgenau\szu\ssein|exactement|para\sser\sexactos)(?!\w)"
 _AND = r"(?<!\w)(?:and|und|et|y|и|e|or|oder|ou|o|или)(?!\w)"
 POINTER = (
@@ -148,6 +149,8 @@ class Results:
 
     def pick(self, inside: list[Expression], rule: str) -> ReadNumber:
         """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
+        if self._passage.may[_OF_WHOM] and caseless(_OF_WHOM).match(self._text, inside[-1].end):
+            return ReadNumber(None, "several")  # `25 pupils, 10 of whom are boys`
         if len(inside) == 1:
             begin = max(0, inside[0].start - 20)
             if self._passage.search(_PART_OF, begin, inside[0].start):
