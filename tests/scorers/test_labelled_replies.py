@@ -70,7 +70,7 @@ def test_yes_and_no_are_read_as_a_careful_reader_reads_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["letters", "yesno"])
-@pytest.mark.parametrize("letter", "abc")
+@pytest.mark.parametrize("letter", "abcd")
 def test_hard_replies_are_read_rightly_or_not_at_all(kind: str, letter: str) -> None:
     check(f"{kind}_hard_{letter}", lettered if kind == "letters" else verdict, 0.75)
 

@@ -189,6 +189,50 @@ def test_letters_that_the_last_sentence_states() -> None:
     assert read > 500
 
 
+def test_letters_that_the_last_sentence_calls_right() -> None:
+    leads = [
+        "so",
+        "Therefore,",
+        "",
+        "since it fits,",
+        "If it rains,",
+        "My friend says",
+        "I think",
+        "It is not true that",
+        "In London,",
+        "the answer is",
+    ]
+    names = product(leads, ("option", "Choice"), "AC", ("correct", "the best answer"), (".", ""))
+    ends = [f"{lead} {noun} {letter} is {right}{stop}".lstrip() for lead, noun, letter, right, stop in names]
+    read = 0
+    for text in discussions("letters", ends):
+        options = dict(zip("ABCD", OPTIONS, strict=True))
+        quickly = quick.choose_quickly(text, options)
+        read += quickly is not None
+        assert quickly is None or quickly == cascade.read_fully(text, options), text
+    assert read > 50
+
+
+def test_verdicts_that_the_last_sentence_concludes_or_repeats() -> None:
+    questions = [one for _, one in labelled("yesno") if isinstance(one, str)]
+    read = nothing = 0
+    for number, text in enumerate(discussions("yesno", ["So yes, {}.", "Therefore, yes, they do.", "{}."])):
+        question = questions[number % len(questions)]
+        asked = read_question(question)
+        verb, *words = (asked.text if asked else "is it so").split(" ")
+        at = 1 + number % 3
+        text = text.replace("{}", " ".join([*words[:at], verb, *words[at:]]))
+        for known in (asked, None):
+            quickly = _verdict_quick.read_quickly(text, known)
+            read += quickly is not None
+            assert quickly is None or quickly == _verdicts.read_fully(text, known), (text, question)
+        if _verdict_quick.says_nothing(text):
+            nothing += 1
+            assert _verdicts.read_fully(text, None) is None, text
+    assert read > 50
+    assert nothing > 10
+
+
 def test_numbers_that_the_last_sentence_concludes() -> None:
     leads = [
         "So",

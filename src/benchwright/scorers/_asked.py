@@ -311,53 +311,84 @@ def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str])
 
 def _plain(text: str) -> str:
     """Without what is in brackets, and numbers such as `No. 9` without the word."""
-    text = _compiled(r"(?<!\w)([a-z])\.\s?([a-z])\.").sub(r"\1\2", text)
-    text = _compiled(r"(?<!\w)(mr|mrs|ms|dr|st|vs|approx|prof)\.").sub(r"\1", text)
+    if "." in text:
+        text = _compiled(r"(?<!\w)([a-z])\.\s?([a-z])\.").sub(r"\1\2", text)
+        text = _compiled(r"(?<!\w)(mr|mrs|ms|dr|st|vs|approx|prof)\.").sub(r"\1", text)
     return _compiled(r"\s?\([^()\n]{0,80}\)|(?<!\w)no\.\s?(?=\d)|\*").sub("", text.replace("’", "'"))
 
 
 @lru_cache(maxsize=256)  # one clause is asked about many times
 def content(text: str) -> tuple[str, ...]:
     """The words that carry meaning, without endings, in order."""
-    return tuple(
-        stem(word)
-        for word in _compiled(_WORD).findall(text.replace("won't", ""))
-        if word.removesuffix("'s") not in _stop_words()
-    )
+    words = _compiled(_WORD).findall(text.replace("won't", ""))
+    return tuple([meant for word in words if (meant := _MEANT[word])])
+
+
+class _Meant(dict[str, str]):
+    """Word → its stem; nothing for a word that carries no meaning."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _KEPT:
+            self.clear()
+        meant = self[word] = "" if word.removesuffix("'s") in _stop_words() else stem(word)
+        return meant
+
+
+_KEPT = 20_000
+"""Words that are remembered; most texts are made of a few thousand."""
+_MEANT = _Meant()
 
 
 def signed(text: str, known: frozenset[str]) -> list[tuple[str, int]]:
     """The words of a reply with their sign: below 0 for the opposite of a word of the question, and 2 or -2 where the word without
     a negation decides, but with one leaves open what was asked: `not cold` is not `hot`."""
-    return [_signed_word(word, known) for word in content(text)]
+    signs = _signs(known)
+    return [signs[word] for word in content(text)]
 
 
-@lru_cache(maxsize=4_096)  # the words of a reply are asked about again for each rule
-def _signed_word(word: str, known: frozenset[str]) -> tuple[str, int]:
-    if word in known:
+class _Signs(dict[str, tuple[str, int]]):
+    """Word of a reply → the word of the question that it means, and its sign."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        super().__init__((word, (word, 1)) for word in known)
+        ordered = sorted(known, reverse=True)  # of several that fit, the first in the alphabet
+        self._known = known
+        self._rows = {_opposites()[one].row: one for one in ordered if one in _opposites()}
+        self._alike = [one for one in ordered[::-1] if len(one) > 6]
+
+    def __missing__(self, word: str) -> tuple[str, int]:
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[word] = self._signed(word)
+        return found
+
+    def _signed(self, word: str) -> tuple[str, int]:
+        if word in self._known:
+            return word, 1
+        meant = _opposites().get(word)
+        other = self._rows.get(meant.row) if meant else None
+        if meant and other:
+            theirs = _opposites()[other]
+            if meant.side == theirs.side:
+                return other, 2 if meant.narrow else 1
+            return other, -2 if meant.contrary or meant.narrow or theirs.narrow else -1
+        for one in self._alike:
+            if _alike(word, one):
+                return one, 1
+        for prefix in _PREFIXES:
+            for one in (word.removeprefix(prefix), prefix + word):
+                if (
+                    one in self._known
+                    and one != word
+                    and min(len(one), len(word)) > (2 if len(one) < len(word) else 3)
+                ):
+                    return one, -1 if prefix == "non" else -2
         return word, 1
-    meant = _opposites().get(word)
-    other = next(
-        (one for one in known if meant and one in _opposites() and _opposites()[one].row == meant.row), None
-    )
-    if meant and other:
-        theirs = _opposites()[other]
-        if meant.side == theirs.side:
-            return other, 2 if meant.narrow else 1
-        return other, -2 if meant.contrary or meant.narrow or theirs.narrow else -1
-    alike = next((one for one in known if _alike(word, one)), None)
-    if alike:
-        return alike, 1
-    bare = next(
-        (
-            (one, prefix)
-            for prefix in _PREFIXES
-            for one in (word.removeprefix(prefix), prefix + word)
-            if one in known and one != word and min(len(one), len(word)) > (2 if len(one) < len(word) else 3)
-        ),
-        None,
-    )
-    return (bare[0], -1 if bare[1] == "non" else -2) if bare else (word, 1)
+
+
+@lru_cache(maxsize=256)
+def _signs(known: frozenset[str]) -> _Signs:
+    return _Signs(known)
 
 
 def leaves_open(words: list[tuple[str, int]]) -> bool:

@@ -131,10 +131,9 @@ def _strict_target(target: object, row: Row) -> str | None:
 
 def _choice_letter(text: str, row: Row) -> str | None:
     choices = row.get("choices")
-    candidates = {letter: row.get(letter.lower()) for letter in _LETTERS}
-    if isinstance(choices, list):
-        candidates |= dict(zip(_LETTERS, choices, strict=False))
-    for letter, choice in candidates.items():
+    listed = choices if isinstance(choices, list) else ()
+    for at, letter in enumerate(_LETTERS):
+        choice = listed[at] if at < len(listed) else row.get(letter.lower())
         if isinstance(choice, str) and choice.strip().lower() == text:
             return letter
     return None

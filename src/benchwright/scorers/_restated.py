@@ -39,7 +39,7 @@ _ELLIPTICAL = (
 )
 _TURNS = (
     r"(?<!\w)(?:unless|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|if|whether|might|may|could|should|seems?|appears?|looks?|like"
-    r"|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|anymore|yet"
+    r"|far\sfrom|anything\sbut|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|anymore|yet"
     r"|first|originally|initially|claims?|claimed|believe[ds]?|think|thinks|thought|say|says|said|argue[sd]?|suggest(?:s|ed)?|assume[sd]?|told|asks?|asked|said\sto|one\sof|among|would|supposed|suppose|imagine|expect"
     r"|wenn|falls|ob|vielleicht|manchmal|nur|fast|teilweise|si|peut-être|parfois|seulement|presque|quizás|tal\svez|solo|sólo|casi|forse|quasi|talvez|quase|если|может|возможно|почти)(?!\w)"
 )
@@ -142,8 +142,8 @@ def restates(
     """
     emphatic = may[_EMPHATIC] and _compiled(_EMPHATIC).search(clause) is not None
     clause = (_compiled(_NOISE).sub("", clause) if may[_NOISE] else clause).strip()
-    for form in (_impossible, _permission, _nothing_says, _that_clause, _advice, _permission_elsewhere):
-        found = form(asked, clause, sentence, concludes)
+    for pattern, form in _FORMS:
+        found = form(asked, clause, sentence, concludes) if may[pattern] else None
         if found is not None:
             return found.yes
     if marked and (short := _compiled(_ELLIPTICAL).fullmatch(clause)):
@@ -179,7 +179,7 @@ def restates(
         return None
     as_asked = asked.claim_negative if asked.judges else asked.negative
     contrast = _compiled(_CONTRAST).search(sentence)
-    if contrast and asked.words[0] in one.shared:
+    if contrast and (one.pronoun or asked.words[0] in one.shared):
         away = content(contrast[1])
         return _said(asked, as_asked) if away and set(away) <= set(asked.words[1:]) else None
     return _said(asked, not as_asked) if _covers(asked, one) else None
@@ -269,6 +269,17 @@ def _permission_elsewhere(asked: YesNoQuestion, clause: str, sentence: str, conc
     refused = found["not"] is not None or found[0].startswith(("ce n", "no ", "non ", "não "))
     forbidden = _compiled(r"verboten|interdit|prohib|vietat|proibid|unmöglich|imp").match(found["word"])
     return _Found(refused == (forbidden is not None))
+
+
+_FORMS = (
+    (_IMPOSSIBLE, _impossible),
+    (_ALLOWED, _permission),
+    (_NOTHING_SAYS, _nothing_says),
+    (_THAT, _that_clause),
+    (_ADVISED, _advice),
+    (_ALLOWED_ELSEWHERE, _permission_elsewhere),
+)
+"""What a clause may answer with, each with its pattern, in the order in which they count."""
 
 
 def _leaves_open(asked: YesNoQuestion, clause: str, sentence: str, marked: bool, may: Gate) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 from re import _constants as ops, _parser as parser  # type: ignore[attr-defined]  # no other way to read a pattern
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,8 +41,12 @@ class Starts(NamedTuple):
     anywhere: tuple[str, ...]
     """Also within words."""
 
-    def at(self, word: str) -> bool:
-        return word in self.words or word.startswith(self.prefixes)
+    def places(self, lower: str) -> list[int]:
+        """Where a text in lower case has one of them."""
+        found = {at for at, word in words_at(lower) if word in self.words or word.startswith(self.prefixes)}
+        for part in self.anywhere:
+            found.update(one.start() for one in re.finditer(re.escape(part), lower))
+        return sorted(found)
 
 
 class _UnknownError(Exception):
@@ -60,47 +63,52 @@ class WordStarts(dict[str, Sequence[int] | None]):
     [3, 5, 13]
     """
 
-    __slots__ = ("_all", "_bits", "_known", "_lower", "_words")
+    __slots__ = ("_lower",)
 
     def __init__(self, lower: str) -> None:
         self._lower: str | None = None
         if not FAST_PATHS or (not lower.isascii() and _IRREGULAR.intersection(lower)):
             return
         self._lower = lower
-        self._words = [*words_at(lower)]
         table = _KNOWN.table()
-        self._known = table.count
-        self._bits = [table[word] for _, word in self._words]
-        self._all = reduce(or_, self._bits, 0)
+        super().__init__(dict.fromkeys(table.patterns, ()))
+        found: dict[str, list[int]] = {}
+        for at, word in words_at(lower):
+            bits = table[word]
+            if bits:
+                for pattern in table.named(bits):
+                    if pattern in found:
+                        found[pattern].append(at)
+                    else:
+                        found[pattern] = [at]
+        for part, patterns in _PARTS.items():
+            if part in lower:
+                places = [one.start() for one in re.finditer(re.escape(part), lower)]
+                for pattern in patterns:
+                    if pattern in self:
+                        found[pattern] = sorted({*found.get(pattern, ()), *places})
+        self.update(found)
 
     def __missing__(self, pattern: str) -> Sequence[int] | None:
-        places = self[pattern] = None if self._lower is None else self._places(pattern, self._lower)
-        return places
-
-    def _places(self, pattern: str, lower: str) -> Sequence[int] | None:
-        known = _known_pattern(pattern)
-        if known is None:
-            return None
-        starts, number = known
-        places: list[int] = []
-        if number >= self._known:
-            places = [at for at, word in self._words if starts.at(word)]
-        elif self._all >> number & 1:
-            places = [at for (at, _), bits in zip(self._words, self._bits, strict=True) if bits >> number & 1]
-        for part in starts.anywhere:
-            if part in lower:
-                places = sorted({*places, *(one.start() for one in re.finditer(re.escape(part), lower))})
+        starts = None if self._lower is None else _known_pattern(pattern)
+        places = self[pattern] = None if starts is None else starts.places(self._lower or "")
         return places
 
 
 _KNOWN = KnownPatterns()
+_PARTS: dict[str, tuple[str, ...]] = {}
+"""Part of words → the patterns that can begin with it."""
 
 
 @cache
-def _known_pattern(pattern: str) -> tuple[Starts, int] | None:
-    """How a pattern can begin, and its number; None: with anything."""
+def _known_pattern(pattern: str) -> Starts | None:
+    """How a pattern can begin, which is remembered for the next text."""
     starts = starts_of(pattern)
-    return None if starts is None else (starts, _KNOWN.add(Told(whole=starts.words, begins=starts.prefixes)))
+    if starts is not None:
+        for part in starts.anywhere:
+            _PARTS[part] = (*_PARTS.get(part, ()), pattern)
+        _KNOWN.add(Told(pattern, starts.words, starts.prefixes))
+    return starts
 
 
 def words_at(lower: str) -> Iterator[tuple[int, str]]:
@@ -193,8 +201,15 @@ def _literals(tree: _Tree) -> str:
     """The letters that a pattern goes on with, and a blank where the word then ends."""
     found = ""
     for kind, value in tree:
-        if kind is not ops.LITERAL:
-            ends = (kind, value) in _WORD_ENDS
-            return f"{found} " if ends else found
-        found += chr(value)
+        if kind is ops.LITERAL:
+            found += chr(value)
+        elif (kind, value) in _WORD_ENDS or _ends_word(kind, value):
+            return f"{found} "
+        elif kind not in (ops.ASSERT, ops.ASSERT_NOT):
+            return found
     return found
+
+
+def _ends_word(kind: Any, value: Any) -> bool:
+    """Whether a part says that no letter follows: `(?!\\w)`."""
+    return kind is ops.ASSERT_NOT and value[0] > 0 and list(value[1]) in _BEFORE_WORDS

@@ -26,6 +26,8 @@ _WEIGHTS = {
     "answer": 2,
 }
 """How much a word tells, if not by its length: of two that a pattern needs, the one that tells more is looked for."""
+_SHORT = 600
+"""Characters of a pattern that is searched for as fast as all the words that it needs."""
 _KEPT = 20_000
 """Words that are remembered; most texts are made of a few thousand."""
 
@@ -119,6 +121,7 @@ class Triggers:
         return begun
 
 
+@cache
 def needed_words(pattern: str) -> list[list[Needed]]:
     """For each way in which a pattern can match, the words of which the text contains one each, what tells most first.
 
@@ -281,6 +284,7 @@ _EQUAL_LETTERS = "ſıϐϑ\u1c80\u1c81"
 class Told(NamedTuple):
     """By which words a text tells that a pattern may be in it."""
 
+    pattern: str
     whole: Collection[str] = ()
     begins: Collection[str] = ()
     """What a word begins with."""
@@ -291,11 +295,15 @@ class Told(NamedTuple):
 class WordBits(dict[str, int]):
     """Word → the patterns that it tells of, a bit for each: the bits of a text are those of its words."""
 
-    __slots__ = ("_begins", "_parts", "_whole", "count")
+    __slots__ = ("_begins", "_names", "_parts", "_whole", "count", "patterns")
 
     def __init__(self, before: WordBits | None = None, more: Sequence[Told] = ()) -> None:
         self.count: int = before.count if before is not None else 0
-        """Patterns."""
+        self.patterns: list[str] = [
+            *(before.patterns if before is not None else ()),
+            *(told.pattern for told in more),
+        ]
+        self._names: dict[int, tuple[str, ...]] = {}
         self._whole: dict[str, int] = {**before._whole} if before is not None else {}
         self._begins: dict[str, int] = {**before._begins} if before is not None else {}
         self._parts: dict[str, dict[str, int]] = {**before._parts} if before is not None else {}
@@ -310,6 +318,14 @@ class WordBits(dict[str, int]):
             for part in told.parts:
                 same = self._parts.get(part[:2], {})
                 self._parts[part[:2]] = {**same, part: same.get(part, 0) | bit}
+
+    def named(self, bits: int) -> tuple[str, ...]:
+        """The patterns of some bits."""
+        names = self._names.get(bits)
+        if names is None:
+            numbered = enumerate(self.patterns)
+            names = self._names[bits] = tuple(name for number, name in numbered if bits >> number & 1)
+        return names
 
     def __missing__(self, word: str) -> int:
         if len(self) >= _KEPT:
@@ -385,7 +401,11 @@ class Gate(dict[str, bool]):
         if known is None:
             return True
         triggers, number = known
-        return (number >= self._known or self._bits >> number & 1 == 1) and not triggers.none_in(words)
+        if number < self._known:
+            told = self._bits >> number & 1 == 1
+            if not told or len(pattern) < _SHORT:
+                return told
+        return not triggers.none_in(words)
 
 
 _KNOWN = KnownPatterns()
@@ -403,7 +423,7 @@ def _known_pattern(pattern: str) -> tuple[Triggers, int] | None:
     needed = [*triggers.begins()]
     whole = {word for one in needed for word in one.whole}
     parts = {part for one in needed for part in one.parts}
-    return triggers, _KNOWN.add(Told(whole=whole, parts=parts))
+    return triggers, _KNOWN.add(Told(pattern, whole, parts=parts))
 
 
 def may_match(pattern: str, lower: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
+from benchwright.core import FAST_PATHS
 from benchwright.scorers._asked import YesNoQuestion
 from benchwright.scorers._restated import FORMS, leans, of_another, restates, shares
-from benchwright.scorers._triggers import gate_of
+from benchwright.scorers._triggers import Triggers, gate_of, words_of
 from benchwright.scorers._verdict_clauses import (
     Kind,
     Sentence,
@@ -21,6 +23,7 @@ from benchwright.scorers._verdict_clauses import (
 from benchwright.scorers._verdict_phrases import compiled, phrases
 from benchwright.scorers._verdict_words import (
     BESIDE,
+    BREAK_WORDS,
     CLAUSE_BREAK,
     CONCEDES,
     CONTRAST,
@@ -42,6 +45,8 @@ _Leaning: TypeAlias = tuple[bool, frozenset[str]]
 _REPORTED_WORD = r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s(?!earlier|before|above|at|first|to)\w)"
 
 
+_UNBROKEN = frozenset(",:–—-(→…")
+"""Signs without which only a word begins a new clause."""
 _JUDGED = 300
 """Characters of a clause that may judge."""
 _LED_BY_MARK = rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})"
@@ -101,7 +106,7 @@ class AnswerClauses:
                 return
         follows = number > 0 and sentences[number - 1].asks
         opens = first or (follows and asks_the_same(sentences, number - 1, asked))
-        found = in_other_words(one, asked, opens, last and (first or not follows))
+        found = in_other_words(one, asked, opens, last and (first or not follows), self._may)
         if found is not None:
             yield found
             if found.kind is Kind.SAID:
@@ -115,9 +120,15 @@ class AnswerClauses:
             and not self._search(REPORTED, one.text)
         ):
             return
+        if (
+            FAST_PATHS
+            and not (first or asked.judges or shares(asked, one.text))
+            and _speaks().none_in(words_of(one.text))
+        ):
+            return  # Nothing in it is about the question, concludes anything or tells what others say.
         open_ended = self._search(UNKNOWN, one.text) is not None
         self._concludes, self._skips, self._before = False, False, []
-        for clause in _clauses(one.text):
+        for clause in _clauses(one.text, self._may[BREAK_WORDS]):
             self._concludes |= clause.marked or clause.turned or self._search(WITHIN, clause.bare) is not None
             if clause.marked or clause.turned:
                 self._skips = False
@@ -212,8 +223,21 @@ class AnswerClauses:
                 self._before.append(leans(asked, bare))
 
 
-def _clauses(sentence: str) -> Iterator[_Clause]:
-    parts = [one for one in compiled(CLAUSE_BREAK).split(sentence[:1_200]) if one and one.strip(" *#-")][:24]
+@cache
+def _speaks() -> Triggers:
+    """The words by which a sentence without words of the question can answer it, or tell what others say."""
+    return Triggers(
+        (REPORTED, CONCEDES, JUDGES, MARKED, CONTRAST, WITHIN, SAYS_SO, FLIPS_REPORT, OTHERWISE, *FORMS)
+    )
+
+
+def _clauses(sentence: str, may_break: bool) -> Iterator[_Clause]:
+    breaks = may_break or not _UNBROKEN.isdisjoint(sentence)
+    parts = [sentence]
+    if breaks:
+        parts = [one for one in compiled(CLAUSE_BREAK).split(sentence[:1_200]) if one and one.strip(" *#-")][
+            :24
+        ]
     end = 0
     for text in parts:
         at = sentence.find(text, end)

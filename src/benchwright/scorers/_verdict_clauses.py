@@ -14,7 +14,7 @@ from typing import NamedTuple
 from benchwright.scorers._asked import YesNoQuestion, content, signed
 from benchwright.scorers._restated import TO_SOME, names_else, restates
 from benchwright.scorers._stems import places
-from benchwright.scorers._triggers import Gate
+from benchwright.scorers._triggers import Gate, gate_of
 from benchwright.scorers._verdict_phrases import (
     compiled,
     is_asked,
@@ -53,6 +53,7 @@ from benchwright.scorers._verdict_words import (
     PREDICATE,
     PREDICATE_CHARS,
     PREDICATE_STEMS,
+    PREDICATE_WORDS,
     REACH,
     READ,
     REPORTED,
@@ -121,7 +122,8 @@ def split_sentences(text: str) -> list[Sentence]:
 def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[SpottedVerdict]:
     """The words for yes and no of a text from `begin` on, and what says that it is true or false, in order."""
     found: list[SpottedVerdict] = []
-    for word in compiled(BY_ITSELF).finditer(text, begin):
+    may = gate_of(text)
+    for word in compiled(BY_ITSELF).finditer(text, begin) if may[BY_ITSELF] else ():
         at = word.start("word")
         before = text[max(0, at - REACH) : at]
         if not compiled(NOT_A_NOUN).match(text, word.end()):
@@ -147,7 +149,7 @@ def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[Spotted
         if asked is not None and compiled(SPEAKS_OF_ELSE).match(text, word.end()):
             continue
         found.append(SpottedVerdict(at, phrases()[word["word"]], kind, False))
-    for predicate in _predicates(text, begin):
+    for predicate in _predicates(text, begin) if may[PREDICATE_WORDS] else ():
         verdict = _of_predicate(text, predicate)
         if asked is not None and compiled(GRANTS).match(text, predicate.end()):
             continue
@@ -262,7 +264,9 @@ def asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion) 
     return own <= known or len(own & known) >= 0.6 * len(known)
 
 
-def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool) -> SpottedVerdict | None:
+def in_other_words(
+    one: Sentence, asked: YesNoQuestion, opens: bool, last: bool, may: Gate
+) -> SpottedVerdict | None:
     """`It does.`, `I'd say so.`, `Generally no.`, at the beginning of a sentence that opens or ends the reply."""
     if not (opens or last):
         return None
@@ -290,7 +294,7 @@ def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool)
             return SpottedVerdict(one.at, phrases()[word["phrase"]], kind, last)
         if at and compiled(r"not(?=\s?(?:[.,;:!–—]|$|because|since))").match(text, at):
             return SpottedVerdict(one.at, False, kind, last)
-    if compiled(CONDITIONAL).search(text) and not opens:
+    if not opens and may[CONDITIONAL] and compiled(CONDITIONAL).search(text):
         return None
     if asked.auxiliary and compiled(r"(?:it|he|she|they|that|there)\sused\sto(?:\sbe)?(?=\s?[,.;]|$)").match(
         text, begin
@@ -317,7 +321,9 @@ def in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool)
             return SpottedVerdict(one.at, negated == (asked.judges and asked.sign < 0), Kind.SAID, last)
     if _is_instead(text, begin, asked):
         return SpottedVerdict(one.at, False, Kind.SAID, last)
-    said = compiled(SAYS_SO).match(text, begin) or compiled(SAYS_SO).match(text)
+    said = None
+    if may[SAYS_SO]:
+        said = compiled(SAYS_SO).match(text, begin) or compiled(SAYS_SO).match(text)
     if said and any(sign < 0 for _, sign in signed(text[said.end() :], frozenset(asked.words))):
         return None  # `Nothing suggests that it is cold.`
     if said and compiled(

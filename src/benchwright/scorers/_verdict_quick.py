@@ -13,24 +13,30 @@ import re
 from functools import cache
 
 from benchwright.core import FAST_PATHS
-from benchwright.scorers._asked import NEGATIVE, YesNoQuestion, content
+from benchwright.scorers._asked import NEGATIVE, YesNoQuestion, content, signed
 from benchwright.scorers._conditions import TIES, may_depend
 from benchwright.scorers._replies import is_plain
-from benchwright.scorers._restated import MEANS_ELSE
-from benchwright.scorers._triggers import Triggers, words_of
-from benchwright.scorers._verdict_phrases import compiled
+from benchwright.scorers._restated import MEANS_ELSE, shares
+from benchwright.scorers._triggers import Triggers, gate_of, words_of
+from benchwright.scorers._verdict_phrases import compiled, phrased
 from benchwright.scorers._verdict_words import (
     ABSTAINS,
+    BOTH,
     BY_ITSELF,
     CONCEDES,
+    CONTRAST,
     CORRECTION,
+    FOUND_THAT,
     JUDGES,
     LABELLED,
+    MARKED,
     PREDICATE_STEMS,
+    PREDICATE_WORDS,
     REPORTED,
     SAYS_SO,
     SPEAKS_OF_ELSE,
     STATED_STEMS,
+    STATED_WORDS,
     TAKES_BACK,
     UNKNOWN,
 )
@@ -62,18 +68,50 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
         ends = _ends().search(lower, max(0, len(lower) - _SHORT))
         if ends and is_plain(reply) and not may_depend(lower) and (asked is None or len(lower) > _SHORT):
             return ends["word"] == "yes"
-    if asked is not None and _repeats(lower, asked):
-        return True
-    if not lower.startswith(("yes", "no", "**yes", "**no")) or (asked is not None and asked.judges):
+    if asked is not None:
+        before, stop, last = lower.rpartition(". ")
+        if _repeats(last, asked) and (not stop or _is_beside(before, asked)):
+            return True
+    if asked is not None and asked.judges:
         return None
+    if not lower.startswith(("yes", "no", "**yes", "**no")):
+        return _concluded(lower, asked) if " yes, " in lower else None
     if "*" in lower or "\n" in lower:
         lower = _of_lines(lower, asked)
     opened = _opened().fullmatch(lower)
-    if opened is None or not _doubts().none_in(words_of(opened["rest"])):
+    if opened is None or not _doubts(asked is not None).none_in(words_of(opened["rest"])):
         return None
     if asked is not None and compiled(SPEAKS_OF_ELSE).match(lower, opened.end("word")):
         return None
     return opened["word"] == "yes"
+
+
+def says_nothing(reply: str) -> bool:
+    """Whether a plain reply to an unknown question contains no word for yes or no."""
+    lower = reply.lower()
+    return FAST_PATHS and _unlike_text().search(lower) is None and _verdicts().none_in(words_of(lower))
+
+
+def _is_beside(before: str, asked: YesNoQuestion) -> bool:
+    """Whether sentences in plain letters say nothing of what was asked."""
+    if not before[-4:].isalpha() or before.endswith(("prof", "approx")):  # it may be an abbreviation
+        return False
+    if _unlike_text().search(before) or shares(asked, before):
+        return False
+    may = gate_of(before)
+    return not any(may[pattern] and compiled(pattern).search(before) for pattern in _alone())
+
+
+def _concluded(lower: str, asked: YesNoQuestion | None) -> bool | None:
+    """The verdict of a last sentence that begins with `So yes,`, if nothing in the reply can deny it."""
+    found = _concludes().fullmatch(lower)
+    if found is None or not _doubts(False).none_in(words_of(found["before"] + found["rest"])):
+        return None
+    if asked is None:
+        return True
+    if asked.negative or asked.sign < 0 or any(sign < 0 for _, sign in signed(lower, frozenset(asked.words))):
+        return None
+    return True if _turns().none_in(words_of(found["before"] + found["rest"])) else None
 
 
 def _repeats(lower: str, asked: YesNoQuestion) -> bool:
@@ -131,14 +169,52 @@ def _unlike_words() -> re.Pattern[str]:
     return re.compile(r"[^a-z0-9 ]")
 
 
+_TURNS = (
+    BY_ITSELF,
+    ABSTAINS,
+    CORRECTION,
+    TAKES_BACK,
+    LABELLED,
+    JUDGES,
+    UNKNOWN,
+    REPORTED,
+    CONCEDES,
+    SAYS_SO,
+    TIES,
+    NEGATIVE,
+    *MEANS_ELSE,
+)
+_REFERS = (
+    r"(?<!\w)(?:but|because|since|due|given|so|there|it|this|that|they|these|those|he|she|we|you|i)(?!\w)"
+)
+
+
 @cache
 def _turns() -> Triggers:
     """The words by which the full reader takes such a reply for anything else."""
-    patterns = (
-        BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED, JUDGES, UNKNOWN, REPORTED, CONCEDES, SAYS_SO, TIES, NEGATIVE, *MEANS_ELSE,
-        r"(?<!\w)(?:but|because|since|due|given|so|there|it|this|that|they|these|those|he|she|we|you|i)(?!\w)",
-    )  # fmt: skip
-    return Triggers(patterns, (*STATED_STEMS, *PREDICATE_STEMS))
+    return Triggers((*_TURNS, _REFERS), (*STATED_STEMS, *PREDICATE_STEMS))
+
+
+@cache
+def _alone() -> tuple[str, ...]:
+    """What does so where no word of the question is near."""
+    return (*_TURNS, *_verdict_words(), BOTH, FOUND_THAT, MARKED, CONTRAST)
+
+
+@cache
+def _verdict_words() -> tuple[str, ...]:
+    """The words for yes and no, and those that lead them in."""
+    return BY_ITSELF, PREDICATE_WORDS, STATED_WORDS, phrased(r"(?!\w)", r"(?<!\w)").pattern, "fazit"
+
+
+@cache
+def _verdicts() -> Triggers:
+    return Triggers(_verdict_words())
+
+
+@cache
+def _unlike_text() -> re.Pattern[str]:
+    return re.compile(r"[^a-z0-9 .,;!?()'-]|[^a-z0-9 ][^a-z0-9 ]|^q ")
 
 
 @cache
@@ -153,18 +229,27 @@ def _line_ends() -> re.Pattern[str]:
     return re.compile(r"[.:;,!]?[ ]?\n[\n ]*")
 
 
+_PLAIN = r"(?:[a-z0-9;()%$&/+=\u00e0-\u00f6\u00f8-\u00ff\u2013\u2014-]|[,:!](?![,:!])|(?<=[a-z])'(?=[a-z])|[ ](?![ ])|\.(?![.]))"
+
+
+@cache
+def _concludes() -> re.Pattern[str]:
+    """Sentences in plain letters, and one that begins with a verdict."""
+    return re.compile(
+        rf"(?P<before>{_PLAIN}+?[.!] )(?:so|thus|therefore|hence),? yes, (?P<rest>[a-z0-9 -]+)[.!]\n?"
+    )
+
+
 @cache
 def _opened() -> re.Pattern[str]:
     """A text in plain letters, of which at least four words follow the one that opens it."""
-    plain = r"(?:[a-z0-9;()%$&/+=\u00e0-\u00f6\u00f8-\u00ff\u2013\u2014-]|[,:!](?![,:!])|(?<=[a-z])'(?=[a-z])|[ ](?![ ])|\.(?![.]))"
     return re.compile(
-        rf"(?P<word>yes|no)(?=[,.!;][ ]|[ ][\u2013\u2014-][ ])(?P<rest>(?=(?:[^ ]*[ ]){{4}}){plain}*+)(?<=[.!])\n?"
+        rf"(?P<word>yes|no)(?=[,.!;][ ]|[ ][\u2013\u2014-][ ])(?P<rest>(?=(?:[^ ]*[ ]){{4}}){_PLAIN}*+)(?<=[.!])\n?"
     )
 
 
 @cache
-def _doubts() -> Triggers:
+def _doubts(asked: bool) -> Triggers:
     """The words by which the full reader takes another verdict, or none, from such a reply."""
-    return Triggers(
-        (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED), (*STATED_STEMS, *PREDICATE_STEMS, "fazit")
-    )
+    patterns = (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED, *((JUDGES,) if asked else ()))
+    return Triggers(patterns, (*STATED_STEMS, *PREDICATE_STEMS, "fazit"))

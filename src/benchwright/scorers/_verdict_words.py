@@ -6,6 +6,8 @@ answers with a pronoun, reports what others say, or takes back what was said.
 
 from __future__ import annotations
 
+from re import escape
+
 from benchwright.scorers._replies import (
     ANSWER_ELSEWHERE,
     ANSWER_ELSEWHERE_STEMS,
@@ -48,7 +50,7 @@ CLAUSES = (
 Y = r"(?:yes|yeah|yep|yup|true|correct|right)"
 N = r"(?:no|nope|nah|false|incorrect|wrong|untrue)"
 EITHER = (
-    rf"(?<!\w)(?:{Y}\s?(?:and|or|nor|/|\||vs\.?)\s?{N}|{N}\s?(?:and|or|nor|/|\||vs\.?)\s?{Y})(?!\w)"
+    rf"(?<!\w)(?:{Y}\s?(?:and|or|nor|/|\||vs\.?)\s?(?:also\s)?{N}|{N}\s?(?:and|or|nor|/|\||vs\.?)\s?(?:also\s)?{Y})(?!\w)"
     r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
 )
 BOTH = r"(?:(?:well|hmm+|so|honestly|kind\sof|both|a\s(?:bit|little))[,.…]?\s){0,2}(?:yes\s(?:and|&)\sno|no\s(?:and|&)\syes|yes/no|ja\sund\snein|jein|oui\set\snon|sí\sy\sno|sì\se\sno|sim\se\snão|да\sи\sнет|nì)(?!\w)"
@@ -71,6 +73,7 @@ STATED_STEMS = (
     *ANSWER_ELSEWHERE_STEMS,
 )
 """The words that `STATED` begins with."""
+STATED_WORDS = "|".join(map(escape, (stem for stem in STATED_STEMS if stem != "a:")))
 HEADED = rf"(?m:^)\W{{0,4}}(?:(?:the|final|short|my|direct)\s){{0,2}}(?:answer|verdict|conclusion|fazit|{ANSWER_ELSEWHERE})\s?:?\s?\n\s?(?!\W*\w+(?:,?\s(?:if|when|unless|provided|assuming|wenn|falls|si|se|если)|\s(?:for|in|für|bei|pour|para))\s)"
 """A heading above the answer."""
 CORRECTS = r"\W*(?:correction|korrektur|rectification|corrección|correzione|correção|исправление)\s?:\s?"
@@ -117,6 +120,7 @@ PREDICATE_STEMS = listed(
     " falsch vrai faux fausse exact verdader cierto fals правда верно так ложь"
 )
 """The words that `PREDICATE` ends with."""
+PREDICATE_WORDS = "|".join(PREDICATE_STEMS)
 PREDICATE_CHARS = 160
 """Characters from the beginning of a predicate to such a word."""
 TRUE_WORDS = (
@@ -126,7 +130,7 @@ TRUE_WORDS = (
 BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{Y}|{N})(?!\w|'|-\w)"
 LEADS_IN = (
     r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
-    r"|thought|think|believe|meant|with|answer|respond|says|towards?|aber|mais|pero|но|sage|dirais|diría|direi|diria))\s?$"
+    r"|thought|think|believe|lean|leaning|meant|with|answer|respond|says|towards?|aber|mais|pero|но|sage|dirais|diría|direi|diria))\s?$"
 )
 NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
 CORRECTION = (
@@ -170,7 +174,8 @@ BESIDE = r"(?<=\w)(?:[,;]\s(?:while|whilst)|[,;]?\s(?:whereas|wohingegen|tandis\
 """What sets two statements against each other."""
 FOUND_THAT = r"(?<!\w)(?<!i\s)(?<!we\s)(?:found|finds?|says?|said|shows?|showed|reports?|reported|suggests?|states?|stated|claims?|concludes?|concluded)\s(?:that|so|it|the)(?!\w)"
 """Of two sources in a sentence, neither is the answer."""
-CLAUSE_BREAK = r",\s|:\s|\s[–—-]\s|\s\(|\s(?=(?:but|because|since|due\sto|given\sthat|although|though|whereas|weil|denn|parce\sque|car|porque|perché|poiché|потому)\s)|\s(?=so\s(?!that|much|many|far|long|as)\w)|\s→\s|…\s"
+BREAK_WORDS = r"\s(?=(?:but|because|since|due\sto|given\sthat|although|though|whereas|weil|denn|parce\sque|car|porque|perché|poiché|потому)\s)|\s(?=so\s(?!that|much|many|far|long|as)\w)"
+CLAUSE_BREAK = rf",\s|:\s|\s[–—-]\s|\s\(|{BREAK_WORDS}|\s→\s|…\s"
 REPORTED = (
     r"(?<!\w)(?:some|many|most|others?|people|someone|critics|opponents|skeptics?|sceptics?|everyone|one(?!,)|(?<!if\s)(?<!when\s)you|folks|it's\s(?:often|commonly|sometimes|widely)|it\sis\s(?:often|commonly|sometimes|widely|tempting|easy)|at\sfirst|at\sa\sglance|first\s(?:thought|glance|sight|impression)"
     r"|i\s(?:know\si|used\sto|first|initially|originally|once|earlier|previously|began|started|was\sgoing\sto|wanted\sto)|my\s(?:first|initial)\s\w+|naively|intuitively|superficially|commonly|supposedly|allegedly|filters?|rumou?r|legend|nobody|no\sone|only\s(?:a|an)|(?:my|your|his|her|a|the)\s(?:\w+\s)?(?:colleague|friend|teacher|neighbou?r|uncle|boss|student|brother|sister|father|mother|dad|mum|mom|wife|husband|doctor|manager)s?|on\sentend|häufig|oft|viele|man|certains|beaucoup|muchos|algunos|molti|alcuni|muitos|alguns|многие|некоторые)(?!\w)[^.;!?\n]{0,70}"
@@ -224,7 +229,7 @@ FLIPS_REPORT = r"(?<!\w)(?:mistaken|wrong|incorrect|misinformed|not\s(?:so|true|
 """What says that others, or the reply before, were wrong."""
 HEDGES = (
     r"(?:[^\W\d_]{3,16}ly\sspeaking|[^\W\d_]{2,14}ally(?=,)|hence|thus|therefore|consequently|accordingly|as\sa\sresult|generally|mostly|largely|usually|typically|normally|broadly|basically|essentially|technically|strictly|speaking|in\sgeneral|in\sprinciple|in\stheory|in\sshort|in\sa\sword|probably|likely|most\slikely|very\slikely|almost\scertainly|presumably|apparently|evidently|clearly|obviously|definitely|certainly|surely|indeed|that(?=\sit\s)|it\s(?:looks|seems|appears)\s(?:like|that|as\sif)|i\s(?:think|believe|guess|suppose)(?:\sthat)?"
-    r"|unfortunately|sadly|regrettably|alas|luckily|fortunately|thankfully|happily|honestly|frankly|actually|really|simply|simple|well|hmm+|oh|ah|okay|ok|alright|so|and|but|a|an|the|hard|big|firm|clear|resounding|definite|i'm\safraid|i'm\ssorry\sto\ssay|sorry|to\sbe\shonest|if\syou\sask\sme|if\si\shad\sto\s(?:guess|choose|say|pick)|i\s(?:would|'d)\ssay|i'd\ssay|personally|from\swhat\si\s\w+|meh|as\sfar\sas\si\s(?:know|can\stell)|to\smy\sknowledge|in\smy\s(?:opinion|view)|surprisingly|believe\sit\sor\snot|for\sthe\smost\spart|by\sand\slarge|as\sa\srule|on\sbalance|overall|all\sin\sall|my\s(?:answer|guess|verdict)(?:\sis|:)?|great\squestion|good\squestion"
+    r"|i'm\s(?:\w+\s)?(?:confident|sure|certain|convinced)(?:\sthat)?|unfortunately|sadly|regrettably|alas|luckily|fortunately|thankfully|happily|honestly|frankly|actually|really|simply|simple|well|hmm+|oh|ah|okay|ok|alright|so|and|but|a|an|the|hard|big|firm|clear|resounding|definite|i'm\safraid|i'm\ssorry\sto\ssay|sorry|to\sbe\shonest|if\syou\sask\sme|if\si\shad\sto\s(?:guess|choose|say|pick)|i\s(?:would|'d)\ssay|i'd\ssay|personally|from\swhat\si\s\w+|meh|as\sfar\sas\si\s(?:know|can\stell)|to\smy\sknowledge|in\smy\s(?:opinion|view)|surprisingly|believe\sit\sor\snot|for\sthe\smost\spart|by\sand\slarge|as\sa\srule|on\sbalance|overall|all\sin\sall|my\s(?:answer|guess|verdict)(?:\sis|:)?|great\squestion|good\squestion"
     r"|leider|grundsätzlich|eigentlich|wahrscheinlich|vermutlich|im\sprinzip|tja|na|malheureusement|probablement|en\sprincipe|en\sgénéral|eh\sbien|desafortunadamente|lamentablemente|probablemente|en\sgeneral|en\sprincipio|bueno|pues|purtroppo|probabilmente|in\sgenere|beh|infelizmente|provavelmente|em\sgeral|bem|bom|к\sсожалению|вероятно|скорее\sвсего|в\sобщем|конечно|увы|[a-d][.):]|[a-d]\)|→)"
 )
 JUDGING = frozenset(listed("true correct right false wrong incorrect untrue"))

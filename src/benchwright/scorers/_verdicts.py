@@ -37,7 +37,7 @@ from benchwright.scorers._verdict_phrases import (
     phrases,
     whole_verdict,
 )
-from benchwright.scorers._verdict_quick import read_quickly
+from benchwright.scorers._verdict_quick import read_quickly, says_nothing
 from benchwright.scorers._verdict_words import (
     ABSTAINS,
     ANAPHOR,
@@ -61,6 +61,7 @@ from benchwright.scorers._verdict_words import (
     SAYS_SO,
     STATED,
     STATED_STEMS,
+    STATED_WORDS,
     TAKES_BACK,
 )
 
@@ -81,7 +82,9 @@ def read_verdict(reply: str, question: str = "") -> bool | None:
     """
     asked = read_question(question) if question else None
     quick = read_quickly(reply, asked)
-    return read_fully(reply, asked) if quick is None else quick
+    if quick is None and not (asked is None and says_nothing(reply)):
+        return read_fully(reply, asked)
+    return quick
 
 
 def read_fully(reply: str, asked: YesNoQuestion | None) -> bool | None:
@@ -237,8 +240,6 @@ def _read(text: str, asked: YesNoQuestion | None) -> bool | None:
         ]
     if verdicts and breaks_off(text) and _corrects(text, verdicts[-1].at, len(text)):
         return None  # taken back, and what it is then is not said any more
-    if asked is not None and compiled(EITHER).search(text) and not verdicts:
-        return None
     decided = _decided(text, verdicts) if asked is None else _settled(text, verdicts, asked)
     if decided is None or _by_case(text, decided):
         return None
@@ -269,7 +270,7 @@ def _decides(one: SpottedVerdict) -> bool:
 
 def _abstains(text: str, asked: YesNoQuestion | None) -> int:
     """Where a reply has said for the last time that it gives no answer; 0 if it does not."""
-    if not may_match(ABSTAINS, text):
+    if not gate_of(text)[ABSTAINS]:
         return 0
     known = frozenset(asked.words) if asked else frozenset[str]()
     for begin, end in ((max(0, len(text) - CLOSING), len(text)), (0, min(CLOSING, len(text)))):
@@ -279,7 +280,7 @@ def _abstains(text: str, asked: YesNoQuestion | None) -> int:
             if (
                 not is_asked(text, found.end())
                 and not known & {word for word, _ in signed(said, known)}
-                and not compiled(r"(?<!\w)(?:if|when|because|unless)\s$").search(
+                and not compiled(r"(?<!\w)(?:if|when|because|unless|though|although)\s$").search(
                     text, max(0, found.start() - 12), found.start()
                 )
             ):
@@ -307,7 +308,10 @@ def _marked_line(text: str, asked: YesNoQuestion) -> bool | None:
 
 def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool] | None, bool]:
     """Where a text states its answer, and what it is; and whether it states that it is both."""
-    cues = [*matches_at(compiled(STATED), text, places(text, STATED_STEMS))]
+    may = gate_of(text)
+    cues = []
+    if may[STATED_WORDS] or "a:" in text:
+        cues = [*matches_at(compiled(STATED), text, places(text, STATED_STEMS))]
     if "\n" in text and (headed := [*compiled(HEADED).finditer(text)]):
         cues = sorted([*cues, *headed], key=lambda cue: cue.end(), reverse=True)
     either = cues[0] if cues else None
@@ -337,7 +341,7 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
             found = label_of(text[cue.end() : stop.start() if stop else None][:60], asked)
         if found is not None:
             return (cue.end(), found), False
-    if asked is not None and gate_of(text)[LABELLED]:
+    if asked is not None and may[LABELLED]:
         for cue in reversed([*compiled(_LABELLED_LINE).finditer(text, max(0, len(text) - 4_000))]):
             found = label_of(cue["label"], asked)
             if found is not None:
@@ -388,7 +392,11 @@ def _settled(text: str, verdicts: list[SpottedVerdict], asked: YesNoQuestion) ->
     if asked.negative or asked.sign < 0:
         words = [one for one in verdicts if one.kind >= Kind.CONCLUDED]
         verdicts = words or verdicts  # `Yes, it is not.`
-    taken_back = [found.start() for found in compiled(TAKES_BACK).finditer(text)]
+    taken_back = (
+        [found.start() for found in compiled(TAKES_BACK).finditer(text)]
+        if may_match(TAKES_BACK, text)
+        else []
+    )
     if taken_back and verdicts:
         after = max(taken_back)
         later = [one for one in verdicts if one.at >= after]
@@ -403,6 +411,9 @@ def _settled(text: str, verdicts: list[SpottedVerdict], asked: YesNoQuestion) ->
         return strong[0].yes
     first, last = strong[0], strong[-1]
     if first.kind is Kind.OPENS:
+        other = next(one for one in strong if one.yes != first.yes)
+        if other.kind is Kind.JUDGED and other.at - first.at <= AT_ONCE:
+            return None  # `No, that's true.`
         against = [one for one in strong if one.yes != first.yes and one.kind >= Kind.FIRM]
         if against and all(one.kind is Kind.CONCLUDED and not one.concludes for one in against):
             granted = len(against) > 1 or compiled(

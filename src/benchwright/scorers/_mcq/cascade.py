@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from benchwright.scorers._conditions import depends, may_depend
+from benchwright.scorers._conditions import TIES, depends
 from benchwright.scorers._mcq.extraction import (
     NOT_INSIDE,
     NOT_PART,
@@ -24,7 +24,7 @@ from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
 from benchwright.scorers._mcq.statements import Stated, Statement, asserted, refuted, statements
-from benchwright.scorers._mcq.texts import OptionTexts
+from benchwright.scorers._mcq.texts import OptionTexts, texts_of
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import Span, breaks_off, next_question
 
@@ -39,7 +39,7 @@ _SEVERAL = rf"[)\]]?,?\s(?:and|&|or|nor|und|oder|et|ou|y|o|e)\s(?:options?\s|cho
 _TO_ANOTHER = rf"[)\]]?\s?(?:[–—-]|\.\.\.?|…|to\s|through\s)\s?[(\[]?[A-Z]{NOT_PART}"
 """After the first letter of a range: `options A–D`."""
 _ASKED = r"\s?[)\]]?\s?\?"
-_LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
+_LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])(?:[)\].:][)\].:]?(?=\s|$)|(?=\s[–—-]\s))"
 _NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"
 _JUDGED = r"(?:yes|no|true|false|correct|incorrect|right|wrong)(?![\w-])"
 _ANYWHERE = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}[)\].:]{{0,2}}\s?[(\[–—-]?\s?"
@@ -251,7 +251,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     at = None if cut else letter_only(view, options)
     if at is not None:
         return Extraction(view.text[at].upper(), "exact", "letter", *view.span(at, at + 1))
-    texts = OptionTexts(options)
+    texts = texts_of(options)
     stated = statements(view, options, texts)
     odd = odd_one_out(view, options, texts)
     if odd is not None and (stated.last is None or stated.last[0] < odd.list_end):
@@ -301,15 +301,34 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     if not named:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
     letters = {letter for one in named for letter in one.value}
-    if len(letters) > 1:
-        named = [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
-        letters = {letter for one in named for letter in one.value}
-        if len(letters) != 1:
-            return nothing("ambiguous")
+    for kept in (_unlisted, _called_best):
+        if len(letters) > 1:
+            named = kept(view, options, named)
+            letters = {letter for one in named for letter in one.value}
+    if len(letters) != 1:
+        return nothing("ambiguous")
     if abstains(view, sentence_of(view, named[-1].start), texts, stated=False):
         return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+def _unlisted(
+    view: ReplyText, options: Mapping[str, str], named: list[Span[tuple[str, ...]]]
+) -> list[Span[tuple[str, ...]]]:
+    """Without the texts of a sentence that names all options; of `all of the above` and what it sums up, the sum alone."""
+    sums = [one for one in named if caseless(_ALL).fullmatch(view.lower, one.start, one.end)]
+    by_sentence: dict[int, set[str]] = {}
+    for one in named:
+        by_sentence.setdefault(sentence_of(view, one.start), set()).update(one.value)
+    return sums or [one for one in named if len(by_sentence[sentence_of(view, one.start)]) < len(options)]
+
+
+def _called_best(
+    view: ReplyText, options: Mapping[str, str], named: list[Span[tuple[str, ...]]]
+) -> list[Span[tuple[str, ...]]]:
+    """The texts that are called right where they stand."""
+    return [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
 
 
 def _items(view: ReplyText, options: Mapping[str, str]) -> dict[str, int]:
@@ -326,6 +345,7 @@ def _is_item(view: ReplyText, options: Mapping[str, str], at: int, rule: ChoiceR
     return items.get(view.text[at]) == at and items.get(chr(ord(view.text[at]) + 1), -1) > at
 
 
+_ALL = r"all\s(?:of\s)?(?:the\s(?:above|options|choices)|these|them)(?:\s\w+)?"
 _MENTIONS = frozenset({"named", "bracketed"})
 """Rules by which a letter decides although nothing is said of it."""
 
@@ -357,7 +377,7 @@ def _corrected(view: ReplyText, texts: OptionTexts, stated: Stated, begin: int) 
 
 def _by_case(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, letter: str, at: int) -> bool:
     """Whether the letter at `at` is the option for one of several cases only."""
-    if not may_depend(view.lower):
+    if next(iter(view.matches(TIES)), None) is None:
         return False
     letters = [
         Span(found.start("letter"), found.start("letter") + 1, found["letter"])

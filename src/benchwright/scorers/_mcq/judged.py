@@ -35,7 +35,8 @@ def odd_one_out(view: ReplyText, options: Mapping[str, str], texts: OptionTexts)
 
     One that is wrong where all others are correct is not chosen: a question may have several answers.
     """
-    if len(options) < 3 or sum(view.lower.count(word) for word in _WORDS) < len(options):
+    few = len(options) - 1
+    if few < 2 or view.text.count("\n") < few or sum(map(view.lower.count, _WORDS)) <= few:
         return None
     verdicts: dict[str, tuple[bool, bool, int, int]] = {}
     start = end = 0
@@ -43,11 +44,10 @@ def odd_one_out(view: ReplyText, options: Mapping[str, str], texts: OptionTexts)
         judged = _judged(view, start, start + len(line.rstrip("\n")), options, texts)
         start += len(line)
         if judged is not None:
-            letter, verdict = judged
+            letter, verdict, end = judged
             if letter in verdicts:
                 return None
             verdicts[letter] = verdict
-            end = start
     if len(verdicts) < len(options):
         return None
     for letter, (right, untrue, at, stop) in verdicts.items():
@@ -59,8 +59,8 @@ def odd_one_out(view: ReplyText, options: Mapping[str, str], texts: OptionTexts)
 
 def _judged(
     view: ReplyText, start: int, end: int, options: Mapping[str, str], texts: OptionTexts
-) -> tuple[str, tuple[bool, bool, int, int]] | None:
-    """The option that a line judges; whether it calls it right, whether it calls it false, and where it names it."""
+) -> tuple[str, tuple[bool, bool, int, int], int] | None:
+    """The option that a line judges; whether it calls it right, whether it calls it false, and where it names it; where that ends."""
     head = compiled(_HEAD).match(view.text, start, end)
     if head is None:
         return None
@@ -74,8 +74,8 @@ def _judged(
     signs = {sign in _RIGHT for sign in view.text[start:end] if sign in _RIGHT or sign in _WRONG}
     stop = at + 1 if own is None or head["letter"] else own
     if len(signs) == 1:
-        return letter, (signs.pop(), False, at, stop)
+        return letter, (signs.pop(), False, at, stop), end
     verdict = caseless(_VERDICT).match(view.text, after if own is None else own, end)
     if verdict is None or signs:
         return None
-    return letter, (verdict["right"] is not None, verdict["untrue"] is not None, at, stop)
+    return letter, (verdict["right"] is not None, verdict["untrue"] is not None, at, stop), verdict.end()

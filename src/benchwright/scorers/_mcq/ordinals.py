@@ -27,7 +27,7 @@ _OF = r"(?:(?:of|on|in|from)\s(?:these|those|them|the\s(?:four|five|three|list|l
 _ORDINAL = (
     rf"(?<![^\W_])(?:(?:the|der|die|das|den|la|le|el|les)\s)?(?:(?:very\s)?(?:{_COUNTED}|(?P<last>{_LAST}))\s(?:{_THING}(?:\s{_OF})?|{_OF})"
     rf"|(?:the|der|die|das|den|la|le|el)\s(?:{_BARE}|(?P<bare_last>{_LAST}))(?=\s?(?:[.!]|\n|$))"
-    rf"|(?:(?:option|choice|answer)\s)?(?:number|no\.|nr\.|nummer|numéro|número)\s?(?P<digit>[1-9]|one|two|three|four|five)(?:\s{_OF})?)(?![^\W_])"
+    rf"|(?:(?:(?:option|choice|answer)\s)?(?:number|no\.|nr\.|nummer|numéro|número)\s?|(?:option|choice)\s)(?P<digit>[1-9]|one|two|three|four|five)(?:\s{_OF})?)(?![^\W_])"
 )
 _OPENS = r"(?:^|[.!\n:]|(?<![^\W_])(?:but|rather|sondern|mais|sino))\s?$"
 
@@ -60,6 +60,8 @@ def _ordinals(view: ReplyText, options: Mapping[str, str]) -> Iterator[Span[str]
             place = len(letters) - 1
         elif found["digit"]:
             digit = found["digit"].lower()
+            if digit in options.values():
+                continue
             place = (_DIGITS.get(digit) or int(digit)) - 1
         else:
             place = next(at for at in range(len(_WORDS)) if found[f"n{at}"] or found[f"bare{at}"])

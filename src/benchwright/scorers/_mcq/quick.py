@@ -17,10 +17,10 @@ from benchwright.scorers._conditions import may_depend
 from benchwright.scorers._mcq.extraction import Extraction, caseless
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import ABSTAINS
-from benchwright.scorers._mcq.statements import DENIAL, REFUTED, VERDICT
+from benchwright.scorers._mcq.statements import DENIAL, REFUTED, UNSAID, VERDICT
 from benchwright.scorers._mcq.texts import COMMON_WORDS, FUNCTION_WORDS, LETTER_INSIDE
 from benchwright.scorers._replies import is_plain
-from benchwright.scorers._triggers import may_match
+from benchwright.scorers._triggers import Triggers, may_match, words_of
 
 _LONG = 1_000
 _LONGEST = 20_000
@@ -36,11 +36,8 @@ def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
         return None
     found = _shapes().fullmatch(text) if len(text) <= _LONG else None
     if found is None:
-        return (
-            _named(text, options)
-            if len(text) <= _TAIL and text[:2] in ("It", "Th")
-            else _ending(text, options)
-        )
+        short = len(text) <= _TAIL and text[:2] in ("It", "Th")
+        return (_named(text, options) if short else None) or _ending(text, options)
     letter = found["stated"] or found["opens"]
     if letter not in options:
         return None
@@ -94,7 +91,10 @@ def _named(text: str, options: Mapping[str, str]) -> Extraction | None:
 
 def _ending(text: str, options: Mapping[str, str]) -> Extraction | None:
     """The option that the last sentence of a discussion states: nothing follows that could take it back."""
-    if "nswer" not in text[-_TAIL:]:
+    tail = text[-_TAIL:]
+    if tail.endswith(_CALLED_RIGHT):
+        return _called_right(text, options)
+    if "nswer" not in tail:
         return None
     found = _ends().search(text, max(0, len(text) - _TAIL))
     if found is None or found["stated"] not in options or not is_plain(text):
@@ -105,6 +105,20 @@ def _ending(text: str, options: Mapping[str, str]) -> Extraction | None:
     if named and (named != _plain(options[found["stated"]]) or may_match(_AFTER, f" {named}")):
         return None
     return Extraction(found["stated"], "pattern", "answer", *found.span("stated"))
+
+
+def _called_right(text: str, options: Mapping[str, str]) -> Extraction | None:
+    """The option that the last sentence calls right: `It lies in Italy, so option C is correct.`"""
+    found = None if "\n" in text else _verdict().search(text, max(0, len(text) - _TAIL))
+    if found is None or found["stated"] not in options or not is_plain(text):
+        return None
+    lower = text.lower().replace("\u2019", "'")
+    said = lower[found.start() :]
+    if may_depend(lower) or not _turns().none_in(words_of(said)):
+        return None
+    if not all(_has_no_letter(one) and str(one).strip().lower() not in said for one in options.values()):
+        return None
+    return Extraction(found["stated"], "pattern", "verdict", *found.span("stated"))
 
 
 @lru_cache(maxsize=2_048)
@@ -143,6 +157,29 @@ def _ends() -> re.Pattern[str]:
         r"[.!?]\s\n?(?:\*\*)?(?:(?:So|Thus|Therefore|Hence),? )?(?:[Tt]he )?(?:(?:[Cc]orrect|[Ff]inal|[Bb]est|[Rr]ight) )?[Aa]nswer(?: is|:|:\*\*)"
         r" (?P<bold>\*\*)?\(?(?P<stated>[A-J])(?:\)?|[).:] (?P<named>[A-Za-z0-9 -]+))(?(bold)\*\*)\.?(?:\*\*)?\n?\Z"
     )
+
+
+_CALLED_RIGHT = tuple(
+    f" is {right}{noun}{stop}"
+    for right in ("correct", "right", "the correct", "the right", "the best")
+    for noun in ("", " answer", " option", " choice", " one")
+    for stop in (".", "")
+)
+
+
+@cache
+def _verdict() -> re.Pattern[str]:
+    """The end of the sentence before, and one in which nothing else is named."""
+    word = r"(?:[A-Z]?[a-z]{2,}|[A-Z][a-z]|a(?= [a-z]{2})|[0-9]+)"
+    return re.compile(
+        rf"[.!?] (?:{word}(?:, |[ -]))*+(?<!is, .{{7}})(?<! is .{{7}})(?<=[Oo]ption |[Cc]hoice |[Aa]nswer )(?P<stated>[A-J]) is [a-z]+(?: [a-z]+){{0,2}}\.?\Z"
+    )
+
+
+@cache
+def _turns() -> Triggers:
+    """The words by which the cascade takes such a sentence for anything else."""
+    return Triggers(UNSAID, ("when", "wenn", "quand", "cuando", "under", "for"))
 
 
 @cache

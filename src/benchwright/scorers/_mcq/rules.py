@@ -20,7 +20,7 @@ _BE = r"(?:is|was|are|(?:would|should|must|will|has\sto|can\sonly|seems\sto|appe
 _SIGN = r"(?:[:=>]|-{1,2}>|={1,2}>|→|-(?=\s))"
 _FILLER = (
     r"(?:\s?(?:[:=>,]|-{1,2}>|→|\.\.\.|…)|\s?\b(?:most|very|likely|probably|definitely|clearly|certainly|simply|indeed"
-    r"|actually|surely|obviously|therefore|thus|hence|then|just|only|now|given\sby|as\sfollows|the|my|our|option|choice"
+    r"|actually|surely|obviously|therefore|thus|hence|then|just|only|also|now|given\sby|as\sfollows|the|my|our|option|choice"
     r"|letter|answer|correct|right|best|final|one|labell?ed|marked)\b){0,6}"
 )
 _ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\)|\[|\]|的){0,8}"
@@ -161,7 +161,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "a word of conclusion and a letter that ends the sentence",
         ("So B.", "Therefore: B", "Definitely (B)!"),
         rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
-        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|(?<!is\s)(?<!be\s)(?<!are\s)(?<!was\s)also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
         rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         ending=HARD_STOP,
         overlaps=True,

@@ -37,22 +37,24 @@ _ELSE = (
     r"|(?<![^\W_])(?:professeur|prof|ami|amie|voisin|voisine|collègue|camarade|quelqu'un|certains|il|elle|ils)\s(?:\w+\s)?(?:dit|disent|disait|pense|pensent|prétend|affirme|affirment|croit)(?![^\W_])"
     r"|(?<![^\W_])(?:profesora?|amig[oa]|vecin[oa]|compañer[oa]|alguien|algunos|él|ella)\s(?:\w+\s)?(?:dice|dicen|dijo|cree|creen|piensa|piensan|afirma|afirmó)(?![^\W_])"
 )
+_NAME_SAYS = r"(?:said|says|claims|claimed|thinks|thought|believes|believed|insists|insisted|answered|told|wrote|argues|argued|reckons|reckoned)(?![^\W_])"
+OTHERS_SAY_NAMED = rf"(?<![^\W_]){_NAME_SAYS}"
 _NAME = (
     r"(?<![^\W_])(?!(?:this|that|it|everything|nothing|which|what|logic|wikipedia|key|theory|science|physics|intuition|instinct|reason|experience|evidence|i|we)\s)"
-    r"(?-i:[A-Z][a-z]+)\s(?:said|says|claims|claimed|thinks|thought|believes|believed|insists|insisted|answered|told|wrote|argues|argued|reckons|reckoned)(?![^\W_])"
+    rf"(?-i:[A-Z][a-z]+)\s{_NAME_SAYS}"
 )
 _OTHER = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_ANYBODY}{_VERBS}|{_NAME}|{_ELSE}"
-_OTHER_UNNAMED = _OTHER.replace(f"|{_NAME}", "")
+OTHERS_SAY = _OTHER.replace(f"|{_NAME}", "")
 _OTHER_BEYOND = rf"(?<![^\W_])(?<!if\s)(?<!when\s){_BEYOND}{_VERBS}|{_ELSE}"
 # Between their words and a statement: what follows is the reply's own.
 _OWN = (
     r"(?<![^\W_])(?:but|however|yet|though|although|actually|in\s(?:fact|reality|truth)|so|therefore|thus|hence|i|we|which|while|whereas|key|aber|sondern|doch|jedoch|tatsächlich|mais|en\s(?:fait|réalité)|donc|pero|sino"
-    r"|en\srealidad|así\sque)(?![^\W_])|(?:said|thinks?|says?|thought),?\s(?:and|or)\s"
+    r"|en\srealidad|así\sque)(?![^\W_])|(?:said|thinks?|says?|thought),?\s(?:and|or)\s|(?<![^\W_])[a-z][)\]]?,\s(?:(?:option|choice|answer)\s)?$"
 )
 # After it: the reply agrees, so that the words become its own.
 _AGREES = (
     r"[)\]]?[.,;:!–—-]{0,2}\s?(?:[^.!?\n]{0,40}?[.,;:!–—-]\s?)?(?:and\s|which\s|und\s|et\s|y\s)?(?:(?:i|we)\s(?:fully\s|completely\s|also\s|would\s)?(?:agree|concur|think\sso)(?!\sto\sdis)"
-    r"|(?:(?:he|she|they|you|it|that|this|both)(?:'s|'re|\sis|\sare|\swas|\swere)|is|was|are)\s(?:absolutely\s|quite\s|indeed\s|completely\s|entirely\s|also\s|both\s|exactly\s)?(?:right|correct|spot\son)(?![^\W_])"
+    r"|(?:(?:he|she|they|you|it|that|this|both)(?:'s|'re|\sis|\sare|\swas|\swere)|(?:(?<=[,;–—-]\s)|(?<=which\s)|(?<=and\s))(?:is|was|are))\s(?:absolutely\s|quite\s|indeed\s|completely\s|entirely\s|also\s|both\s|exactly\s)?(?:right|correct|spot\son)(?![^\W_])"
     r"|(?:rightly|correctly)(?![^\W_])|(?:er|sie|das)\s(?:hat\srecht|stimmt|ist\srichtig)|(?:il|elle)\sa\sraison|tiene\srazón)"
 )
 _AS_THEY = r"(?<![^\W_])(?:as|like|given\swhat|based\son\swhat)\s(?:(?:my|your|our|the|a)\s)?$"
@@ -74,7 +76,7 @@ _UNDECIDED = (
     rf"|(?<![^\W_])there\s(?:are|is)\s{_TWO}\s(?:correct|right|valid|possible)\s(?:answers?|options?|choices?)(?!\w)"
     r"|(?<![^\W_])(?:question|wording|it)\s(?:is|seems|looks|appears)\s(?:to\sbe\s)?(?:faulty|flawed|ambiguous|not\sunambiguous)(?!\w)"
     r"|(?<![^\W_])it(?:'s|\sis)\sa\s(?:tie|toss-?up|draw)(?!\w)|(?<![^\W_])(?:it\s)?could\sbe\seither(?=\s?(?:[.,;!\n]|$))|(?<![^\W_])(?:torn\sbetween|undecided)(?!\w)"
-    r"|(?<=[;,])\s(?:but\s|and\s)?on\sthe\sother(?:\shand|\sside)?,?\s|(?<=[;,])\s(?:andererseits|de\sl'autre|d'autre\spart|por\s(?:el\sotro|otro\slado|otra\sparte|outro\slado)|dall'altr[ao]|anderzijds)(?!\w)"
+    r"|(?<![^\W_])(?:(?<=[;,]\s)|(?<=[;,]\sbut\s)|(?<=[;,]\sand\s))on\sthe\sother(?:\shand|\sside)?,?\s|(?<![^\W_])(?<=[;,]\s)(?:andererseits|de\sl'autre|d'autre\spart|por\s(?:el\sotro|otro\slado|otra\sparte|outro\slado)|dall'altr[ao]|anderzijds)(?!\w)"
     r"|(?<![^\W_])(?<!thing\s)(?:remains|is)\s(?:unclear|undecided|open)(?=\s?(?:[.,;!\n]|$))"
     r"|(?<![^\W_])zwei\s(?:richtige|korrekte|mögliche)\s(?:antworten|lösungen)|(?<![^\W_])beide\s(?:\w+\s)?(?:gleich|gleichermaßen)\s\w+|(?<![^\W_])frage\sist\s(?:\w+\s)?(?:nicht\seindeutig|mehrdeutig|unklar)(?!\w)"
     r"|(?<![^\W_])deux\s(?:bonnes\s|réponses\s)(?:réponses|correctes|possibles)|(?<![^\W_])les\sdeux\s(?:sont|réponses\ssont)\s(?:\w+\s)?(?:possibles|correctes|justes|plausibles)|(?<![^\W_])question\sest\sambigu"
@@ -117,7 +119,7 @@ def reported(view: ReplyText, at: int, end: int, *, by_text: bool = False) -> bo
         by_text: whether an option's text is named, which may tell what somebody in the question says.
     """
     text = view.lower
-    said = view.spans(_OTHER_BEYOND if by_text else _OTHER if view.may(_NAME) else _OTHER_UNNAMED)
+    said = view.spans(_OTHER_BEYOND if by_text else _OTHER if view.may(OTHERS_SAY_NAMED) else OTHERS_SAY)
     last = bisect_right(said, (at, 0)) - 1
     while last >= 0 and said[last][1] > at:  # it goes on behind `at`
         last -= 1
@@ -139,7 +141,5 @@ def sentence_of(view: ReplyText, at: int) -> int:
 def abstains(view: ReplyText, begin: int, texts: OptionTexts, *, stated: bool) -> bool:
     """Whether the reply says after `begin` that it chooses nothing; an option may have such words: `cannot be determined`."""
     pattern = ABSTAINS if stated else _DOUBTS
-    if not view.may(pattern):
-        return False
-    found = caseless(pattern).finditer(view.text, begin, begin + _FAR)
+    found = (one for one in view.matches(pattern, overlapping=True) if begin <= one.start() < begin + _FAR)
     return any(not texts.overlap(view, one.start(), one.end()) for one in found)

@@ -14,7 +14,7 @@ from benchwright.scorers._choices import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, compiled, nothing
 from benchwright.scorers._mcq.guesses import aisbench_choice, nearest_choice
-from benchwright.scorers._mcq.texts import OptionTexts
+from benchwright.scorers._mcq.texts import texts_of
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._scorer import Scorer, ScorerInput, Scores
 
@@ -279,7 +279,7 @@ def _letters(written: str, options: Mapping[str, str]) -> frozenset[str]:
 
 def _option_lines(view: ReplyText, options: Mapping[str, str]) -> frozenset[str]:
     """Options that are repeated line by line, letter and text. If all are repeated, they are a list and not an answer."""
-    texts = OptionTexts(options)
+    texts = texts_of(options)
     found = {
         line["letter"]
         for line in compiled(_LINE).finditer(view.text)

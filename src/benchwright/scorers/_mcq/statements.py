@@ -16,7 +16,7 @@ from benchwright.scorers._mcq.extraction import (
     letter_at,
 )
 from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
-from benchwright.scorers._mcq.sayers import ENDS, reported
+from benchwright.scorers._mcq.sayers import ENDS, OTHERS_SAY, OTHERS_SAY_NAMED, reported
 from benchwright.scorers._mcq.texts import OptionTexts, denied, marked_option
 from benchwright.scorers._mcq.view import ReplyText
 
@@ -78,7 +78,7 @@ _ADVERBS = (
     r"|obviously|really|in\sfact|by\sfar|also|simply|just|completely|totally|plainly|an?|both)\s){0,4}"
 )
 _ONLY_DOES = (
-    r"(?:names|describes|refers\sto|satisfies|meets|contains|qualifies|applies|belongs|counts|represents|fulfil+s|answers|expresses|denotes|defines|mentions|does(?=\s?[.,;!]|\sso)|is\s(?:an?|the))"
+    r"(?:has|names|describes|refers\sto|satisfies|meets|contains|qualifies|applies|belongs|counts|represents|fulfil+s|answers|expresses|denotes|defines|mentions|does(?=\s?[.,;!]|\sso)|is\s(?:an?|the))"
     r"(?!\w)(?![^.;,\n]{0,80}(?:(?<!\w)(?:wrong|incorrect|false|not|no|never|errors?|mistakes?|traps?|distract\w*|outlier|exception|close|part\w*|half|problem|issue|candidates?|rival|option|choice|alternative|serious|real|possible|plausible)(?!\w)|n't))(?![^.;\n]{0,120}(?:\?|\s(?:but|however|though|although|yet)\s))"
 )
 """After `only A`: it is the one of which something holds, and nothing is denied."""
@@ -133,8 +133,13 @@ _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
 _CASE = r"(?:[;,]|\s(?:and|but|while|whereas))\s(?:(?:and|but|while|whereas)\s)?(in|for|under|with|at|on|when|by|from|to|im|in|bei|für|en|dans|pour|para)\s"
 _IN_A_CASE = rf"(?<![^\W_])(?:if|when|wenn|falls|si)\s[^.;!?\n]{{1,120}}?,\s(?:(?:then|option|choice|choose|pick|it's|it\sis)\s){{0,2}}[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?(?=\s?[.;,!\n])"
 _NEXT_CASE = r"[)\]]?[.!]\s(when|wenn|quand|cuando|for|under)\s[^.;!?\n]*$"
+_LED = tuple((rule, rule.pattern) for rule in STATEMENT_RULES if rule.pattern)
 # A letter that only might be right.
 _WOULD_BE = r"[)\]]?,?\s(?:would|could|might|may)\s(?:then\s|also\s)?be\s"
+
+
+UNSAID = (_NOT_SAID, _OTHER_CASE, _OTHER_SAYERS, OTHERS_SAY, OTHERS_SAY_NAMED)
+"""What makes a sentence with a statement a denial, a supposition or a report."""
 
 
 class Statement(NamedTuple):
@@ -197,11 +202,13 @@ def _other_case(view: ReplyText, first: Statement, last: Statement) -> bool:
 
 
 def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
-    for rule in STATEMENT_RULES:
-        ending = caseless(rule.ending)
+    starts = view.starts
+    for rule, pattern in _LED:
+        if starts[pattern] == ():
+            continue
         for cue in rule.found(view):
             found = _stated(view, cue.end(), rule, options, texts)
-            if found is None or not ending.match(view.text, found.end):
+            if found is None or not caseless(rule.ending).match(view.text, found.end):
                 continue
             if found.letter is None and rule.ending.startswith(
                 STOP
@@ -263,14 +270,30 @@ def _stated(
         if denied(view.lower, named.start, named.end) or caseless(_CALCULATED).match(view.lower, named.end):
             return None
         other = _other_text(view, named.end, texts)
-        several = len(named.value) > 1 or (other is not None and other != named.value)
+        several = (
+            len(named.value) > 1
+            or (other is not None and other != named.value)
+            or _is_added(view, named.start)
+        )
         return Statement(named.start, named.end, None if several else named.value[0], rule, True)
     if letter is None or texts.covers(view, letter.start):
         return None
-    several = joined_to(view, letter.start, letter.value, options, texts.covers) or texts.contradict(
-        view, letter.start, letter.value
+    several = (
+        joined_to(view, letter.start, letter.value, options, texts.covers)
+        or texts.contradict(view, letter.start, letter.value)
+        or _is_added(view, letter.start)
     )
     return Statement(letter.start, letter.start + 1, None if several else letter.value, rule, False)
+
+
+def _is_added(view: ReplyText, at: int) -> bool:
+    """Whether an option is named next to another: `The answer is also C.`"""
+    return view.lower.find("also", max(0, at - 12), at) >= 0 and (
+        caseless(r"(?<![^\W_])(?:is|be|are|was)\salso\s(?:[a-z]+\s)?[(\[]?$").search(
+            view.lower, max(0, at - 24), at
+        )
+        is not None
+    )
 
 
 def _other_text(view: ReplyText, at: int, texts: OptionTexts) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from benchwright.scorers._mcq.extraction import ChoiceRule, compiled
 from benchwright.scorers._mcq.rules import RULES
@@ -47,7 +48,7 @@ _LINKS = (
     r"|final|equal|equals)\s){0,6}"
 )
 _DENIED_BEFORE = (
-    r"(?:(?<![^\W_])(?:people|many|some|others)\s(?:\w+\s){0,3}(?:say|think|guess|pick|choose|answer|believe|assume)\s|(?<![^\W_])(?:not|never|neither|nor|cannot|without|except|excluding|unlike|than|instead\sof|rules?\sout|ruled\sout"
+    r"(?:(?<![^\W_])(?:people|many|some|others)\s(?:\w+\s){0,3}(?:say|think|guess|pick|choose|answer|believe|assume)\s|(?<![^\W_])(?:not|never|neither|nor|cannot|without|except|excluding|unlike|than|(?:anything|everything|anywhere|all)\sbut|instead\sof|rules?\sout|ruled\sout"
     r"|ruling\sout|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?)\s|n't\s"
     rf"|不是|并非|而非|不选|排除|不){_LINKS}[(\[]?(?:[a-z][).:]\s?)?$"
 )
@@ -61,6 +62,7 @@ _DENIED_AFTER = (
 _OR = r"[)\]]?,?\s(?:or|nor|and)\s(?:the\s|an?\s)?[(\[]?"
 _BY_ITSELF_BEFORE = r"(?:^|[.,;:!?\n(\[]|(?<![^\W_])(?:is|be|says?))\s?$"
 _BY_ITSELF_AFTER = r"\s?[)\]]?(?:[.,;:!)\]]|\n|$)"
+_ASKED = r"\s?[)\]]?\s?\?(?!\s(?:yes|yep|indeed|correct|right|exactly|sure)(?!\w))"
 _OPENING = r"[\s({\[<]{0,4}"
 LETTER_INSIDE = r"(?<![^\W_])[a-z](?![^\W_])"
 _LABEL = r"[)\].:]{1,2}\s?"
@@ -68,10 +70,25 @@ _LABEL = r"[)\].:]{1,2}\s?"
 _ARTICLE = r"[\s({\[<]{0,4}(?:(?:the|an?|about|approximately|exactly|equal\sto)\s){0,2}[({\[]?"
 
 
+def texts_of(options: Mapping[str, str]) -> OptionTexts:
+    """The texts of a row's options; rows of a classification have the same ones."""
+    texts = tuple([(letter, str(option)) for letter, option in options.items()])
+    return _prepared(texts) if sum(len(text) for _, text in texts) < _KEPT else OptionTexts(options)
+
+
+_KEPT = 4_000
+"""Characters of options that are remembered."""
+
+
+@lru_cache(maxsize=64)
+def _prepared(options: tuple[tuple[str, str], ...]) -> OptionTexts:
+    return OptionTexts(dict(options))
+
+
 class OptionTexts:
     """The texts of one row's options, prepared for searching."""
 
-    __slots__ = ("_covered", "_firsts", "_lettered", "_longer", "_needles", "_own")
+    __slots__ = ("_firsts", "_lettered", "_longer", "_needles", "_own")
 
     def __init__(self, options: Mapping[str, str]) -> None:
         by_text: dict[str, list[str]] = {}
@@ -93,7 +110,6 @@ class OptionTexts:
         }
         self._firsts = frozenset(needle[0] for needle in self._needles)
         self._lettered = [needle for needle in self._needles if compiled(LETTER_INSIDE).search(needle)]
-        self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: ReplyText, at: int) -> Span[tuple[str, ...]] | None:
@@ -114,15 +130,15 @@ class OptionTexts:
         """Whether the letter at `at` is part of an option's text, such as `Both A and B`, and says nothing itself."""
         if not self._lettered:
             return False
-        if self._covered is None:
+        if view.covered is None:
             spans = (
                 (place, place + len(needle))
                 for needle in self._lettered
                 for place in self._places(view.lower, needle)
             )
-            self._covered = sorted(spans)
-        near = bisect_right(self._covered, (at, len(view.text)))
-        return any(start <= at < end for start, end in self._covered[max(0, near - 26) : near])
+            view.covered = sorted(spans)
+        near = bisect_right(view.covered, (at, len(view.text)))
+        return any(start <= at < end for start, end in view.covered[max(0, near - 26) : near])
 
     def own_at(self, view: ReplyText, at: int, letter: str) -> int | None:
         """Where the text of the option `letter` ends, if it is at `at`."""
@@ -165,9 +181,13 @@ class OptionTexts:
             joined = denied_until is not None and compiled(_OR).fullmatch(text, denied_until, one.start)
             if joined or denied(text, one.start, one.end):
                 denied_until = one.end
+                continue
+            denied_until = None
+            if compiled(_ASKED).match(text, one.end):
+                while named and compiled(_OR).fullmatch(text, named[-1].end, one.start):
+                    one = named.pop()  # `Paris or Rome?`
             else:
                 named.append(one)
-                denied_until = None
         return named
 
     def _places(self, text: str, needle: str) -> Iterator[int]:
@@ -249,8 +269,8 @@ def _offsets(long: str, short: str) -> list[int]:
 
 
 _ITEM = (
-    r"(?:(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,?]{1,2}|(?=\s?[✅✔✓☑❌✗✘]))"
-    r"|(?<=[.;,:!✅✔✓☑❌✗✘])[ ][(\[]?(?P<next>[A-Z])(?:[)\]]{0,2}[:?]|[)\]]|(?=\s?[✅✔✓☑❌✗✘])))\s?"
+    r"(?:(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice|is\sit)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,?]{1,2}|(?=\s?[✅✔✓☑❌✗✘]|\s[–—-]\s))"
+    r"|(?<=[.;,:!✅✔✓☑❌✗✘])[ ](?:(?i:is\sit)\s)?[(\[]?(?P<next>[A-Z])(?:[)\]]{0,2}[:?]|[)\]]|(?=\s?[✅✔✓☑❌✗✘])))\s?"
 )
 _RIGHT = (
     r"\s?[)\].,;:(–—-]{0,3}\s?(?:[✅✔✓☑]|(?i:this\sis\s)?(?i:correct|right|yes|true)(?![\w-])(?=\s?[✅✔✓☑)\].,;!]|\s?\n|\s?$)"

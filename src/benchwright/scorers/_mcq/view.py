@@ -59,20 +59,26 @@ _PLAIN = str.maketrans(
 class ReplyText:
     """The readable text of a reply."""
 
-    __slots__ = ("_at", "_lower", "_origin", "_spans", "_starts", "text", "unfinished")
+    __slots__ = ("_at", "_lower", "_origin", "_spans", "_starts", "covered", "text", "unfinished")
 
     def __init__(self, reply: str) -> None:
-        parts: list[str] = []
-        self._at: list[int] = []
+        self._at: list[int] = [0]
         """Where each part begins in `text`."""
-        self._origin: list[int] = []
+        self._origin: list[int] = [0]
         """Where it begins in the reply."""
+        self.covered: list[tuple[int, int]] | None = None
+        """Where the texts of options are that contain letters, once they are looked for."""
         self._lower: str | None = None
         self._starts: WordStarts | None = None
         self._spans: dict[str, list[tuple[int, int]]] = {}
-        length = 0
         kept, self.unfinished = without_reasoning(reply)
         """`unfinished`: the reply ends inside its reasoning."""
+        if kept == [(0, len(reply))] and len(reply) <= HEAD_CHARS and _gaps().search(reply) is None:
+            self.text = reply if reply.isascii() else reply.translate(_PLAIN)
+            return
+        parts: list[str] = []
+        length = 0
+        self._at, self._origin = [], []
         for part, origin in _parts(reply, _windows(kept)):
             if part:
                 parts.append(part)
@@ -89,11 +95,18 @@ class ReplyText:
             self._lower = lower_alike(self.text)
         return self._lower
 
+    @property
+    def starts(self) -> WordStarts:
+        """Where patterns can begin in `text`, in any case."""
+        if self._starts is None:
+            self._starts = WordStarts(self.lower)
+        return self._starts
+
     def until(self, end: int) -> ReplyText:
         """The view up to `end` of its text."""
         part = object.__new__(ReplyText)
         part._at, part._origin, part._lower, part._spans = self._at, self._origin, None, {}
-        part._starts = None
+        part._starts = part.covered = None
         part.text, part.unfinished = self.text[:end], False
         return part
 
@@ -110,17 +123,12 @@ class ReplyText:
 
     def matches(self, pattern: str, *, overlapping: bool = False) -> Iterable[re.Match[str]]:
         """The matches of a pattern in `text`, in any case; overlapping ones: `Final answer: the final answer is C` has two."""
-        if self._starts is None:
-            self._starts = WordStarts(self.lower)
-        starts = self._starts[pattern]
+        starts = self.starts[pattern]
         if starts is None:
-            if not self.may(pattern):
+            if not may_match(pattern, self.lower):
                 return ()
-            return (
-                _overlapping(_compiled(pattern), self.text)
-                if overlapping
-                else _compiled(pattern).finditer(self.text)
-            )
+            compiled = _compiled(pattern)
+            return _overlapping(compiled, self.text) if overlapping else compiled.finditer(self.text)
         if not starts:
             return ()
         found = matches_at(_compiled(pattern), self.text, starts)
@@ -128,7 +136,8 @@ class ReplyText:
 
     def may(self, pattern: str) -> bool:
         """Whether a pattern may be in it, in any case; False only if it cannot."""
-        return may_match(pattern, self.lower)
+        starts = self.starts[pattern]
+        return may_match(pattern, self.lower) if starts is None else bool(starts)
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether quotes or emphasis are around the characters `start` to `end` of `text`."""
