@@ -1,5 +1,5 @@
-"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it, end in `The answer is no.`, repeat the
-question as a statement, or call it true or false.
+"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it, end in `The answer is no.` or `So yes, …`,
+repeat the question as a statement, call it true or false, or contain no word for yes or no at all.
 
 It gives exactly what the full reader gives: the word that opens a reply decides, unless another verdict, a correction or an
 abstention follows, or the question asks to judge a statement; the last statement decides, unless the reply knows several cases.

@@ -1,5 +1,5 @@
 """A quick path for replies that name one option in plain words: `The answer is B.`, `**B) London**`, `B. London, because …`; and
-for discussions that end in `Therefore, the correct answer is B.`
+for discussions that end in `Therefore, the correct answer is B.` or `so option B is correct.`
 
 It gives exactly what the cascade gives, because nothing in the rest of such a reply can name an option: it contains no other letter by
 itself and no option's text. `The answer is B.` takes 10 µs of CPU instead of 102, a letter with a reason 22 instead of 115, a discussion 12 instead of 463.
