@@ -19,7 +19,7 @@ from benchwright.scorers._asked import read_question
 from benchwright.scorers._mcq import cascade, quick, sayers, statements
 from benchwright.scorers._quantity import asides, passage, reader
 from benchwright.scorers._quantity.quick import read_quickly
-from benchwright.scorers._triggers import KnownPatterns, Told, may_match, needed_words, words_of
+from benchwright.scorers._triggers import KnownPatterns, may_match, needed_words, words_of
 
 REPLIES = Path(__file__).parent / "replies"
 OPTIONS = ["Paris", "London", "Rome", "Berlin"]
@@ -333,7 +333,7 @@ def test_quick_paths_can_be_left_out() -> None:
 def test_texts_without_words_make_no_pattern_forgotten() -> None:
     known = KnownPatterns()
     for word in ("step", "wait", "sorry"):
-        number = known.add(Told(whole={word}))
+        number = known.add((word, {word}, (), ()))
         assert known.table()[word] >> number & 1  # the words of a text
         known.table().clear()  # of one that has none
     assert known.table()["step"] == 1

@@ -14,7 +14,7 @@ from re import _constants as ops, _parser as parser  # type: ignore[attr-defined
 from typing import Any, NamedTuple, TypeAlias
 
 from benchwright.core import FAST_PATHS
-from benchwright.scorers._triggers import KnownPatterns, Told
+from benchwright.scorers._triggers import KnownPatterns
 
 _Tree: TypeAlias = list[tuple[Any, Any]]
 _STOP = (None, None)
@@ -107,7 +107,7 @@ def _known_pattern(pattern: str) -> Starts | None:
     if starts is not None:
         for part in starts.anywhere:
             _PARTS[part] = (*_PARTS.get(part, ()), pattern)
-        _KNOWN.add(Told(pattern, starts.words, starts.prefixes))
+        _KNOWN.add((pattern, starts.words, starts.prefixes, ()))
     return starts
 
 

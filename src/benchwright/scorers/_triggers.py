@@ -281,15 +281,8 @@ _EQUAL_LETTERS = "ſıϐϑ\u1c80\u1c81"
 """Small letters that equal others where case is ignored."""
 
 
-class Told(NamedTuple):
-    """By which words a text tells that a pattern may be in it."""
-
-    pattern: str
-    whole: Collection[str] = ()
-    begins: Collection[str] = ()
-    """What a word begins with."""
-    parts: Collection[str] = ()
-    """What a word contains."""
+Told: TypeAlias = tuple[str, Collection[str], Collection[str], Collection[str]]
+"""A pattern, and the words, beginnings of words and parts of words that tell of it."""
 
 
 class WordBits(dict[str, int]):
@@ -301,21 +294,21 @@ class WordBits(dict[str, int]):
         self.count: int = before.count if before is not None else 0
         self.patterns: list[str] = [
             *(before.patterns if before is not None else ()),
-            *(told.pattern for told in more),
+            *(told[0] for told in more),
         ]
         self._names: dict[int, tuple[str, ...]] = {}
         self._whole: dict[str, int] = {**before._whole} if before is not None else {}
         self._begins: dict[str, int] = {**before._begins} if before is not None else {}
         self._parts: dict[str, dict[str, int]] = {**before._parts} if before is not None else {}
         """By their first two letters."""
-        for told in more:
+        for _, whole, begins, parts in more:
             bit = 1 << self.count
             self.count += 1
-            for word in told.whole:
+            for word in whole:
                 self._whole[word] = self._whole.get(word, 0) | bit
-            for begin in told.begins:
+            for begin in begins:
                 self._begins[begin] = self._begins.get(begin, 0) | bit
-            for part in told.parts:
+            for part in parts:
                 same = self._parts.get(part[:2], {})
                 self._parts[part[:2]] = {**same, part: same.get(part, 0) | bit}
 
@@ -423,7 +416,7 @@ def _known_pattern(pattern: str) -> tuple[Triggers, int] | None:
     needed = [*triggers.begins()]
     whole = {word for one in needed for word in one.whole}
     parts = {part for one in needed for part in one.parts}
-    return triggers, _KNOWN.add(Told(pattern, whole, parts=parts))
+    return triggers, _KNOWN.add((pattern, whole, (), parts))
 
 
 def may_match(pattern: str, lower: str) -> bool:
