@@ -123,6 +123,8 @@ def key_in_url(url: str) -> str | None:
 
     >>> key_in_url("https://host/v1?api-version=2024-06-01"), key_in_url("https://host/v1?session=1f3a-77")
     (None, "the query parameter 'session'")
+    >>> key_in_url("https://host/v1?api_key=${MY_KEY}"), key_in_url("https://host/v1?api_key")
+    (None, 'its query')
     """
     rest, _, fragment = url.partition("://")[2].partition("#")
     rest, _, query = rest.partition("?")
@@ -169,7 +171,9 @@ def _names_secret(name: str) -> bool:
 
 def _is_public_parameter(name: str, value: str) -> bool:
     """Whether the value of a query parameter may be recorded: deny by default."""
-    value = _VARIABLE.sub("", value)
+    given, value = value, _VARIABLE.sub("", value)
+    if given and not value:  # a variable, whose value is not recorded
+        return not _looks_like_key(name)
     if _names_secret(name) and value:
         return False
     if not value:
