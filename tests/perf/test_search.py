@@ -579,9 +579,9 @@ def test_a_busy_machine_ends_no_search_that_it_cannot_decide(
 
 
 def test_a_search_without_time_has_a_lower_bound() -> None:
-    server = SERVERS["4 slots"]
-    result, seconds, _ = search_on_paper(server, 0, seconds=160)
-    assert seconds <= 184, "no probe begins that would send beyond the end; its replies may come later"
+    server = SERVERS["7 slots, constant"]
+    result, seconds, _ = search_on_paper(server, 0, seconds=100)
+    assert seconds <= 115, "no probe begins that would send beyond the end; its replies may come later"
     assert (result.status, result.ended_by) == ("bounded", "search_seconds")
     assert result.level is not None
     assert result.ci95 is not None

@@ -59,6 +59,8 @@ PRECISION, _ON_PAPER = 0.15, 0.1
 _MARGIN = 0.99
 """The answer is at most this share of the interval's lower end, because a probe of a finite length cannot see a queue that grows still
 more slowly."""
+_UNCONFIRMED = 0.95
+"""The answer is at most this share of what requests showed, if the search ended before probes could confirm it."""
 _STEPS = 35
 """Levels between a load and twice the load in an open loop, 2 % apart. So probes near the boundary repeat levels."""
 _FAMILIAR = 0.98
@@ -234,7 +236,7 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
             low, high = min(low, good), max(high, not_refuted(counted, good, settings))
         elif not boundary.on_paper:
             low, high = min(low, good), max(high, bad or high)
-        if good == least:
+        if least is not None and good <= least:
             sure = max(sure, _CONFIDENCE)
         interval = (_digits(low), _digits(high))
     return SearchResult(
@@ -262,13 +264,19 @@ def _supported(
     counted: Sequence[Probe],
     settings: LoadSettings,
 ) -> float | None:
-    """The answer of a search that ended early, so that no probes have confirmed its estimate: at most what requests showed (`least`), or, if they are
-    too few to show anything, a level that passed. An estimate may lower it, and is no evidence for more."""
-    if not boundary.on_paper and settings.profile in RANDOM:
-        return least  # a few requests without a burst of misses fit a curve, but show nothing
-    most = least if boundary.on_paper and least is not None else passed(counted, settings)
-    found = None if estimate is None or most is None else min(estimate, most)
-    return found if boundary.on_paper else max(filter(None, (found, least)), default=None)
+    """The answer of a search that ended early, so that no probes have confirmed its estimate: at most what requests showed (`least`). Without
+    chance in their times, and without a queue on paper, a level that passed is enough. An estimate may lower it, and is no evidence for more."""
+    if boundary.on_paper:
+        found = None if estimate is None or least is None else min(estimate, least)
+    else:
+        most = None if settings.profile in RANDOM else passed(counted, settings)
+        lower = None if estimate is None or most is None else min(estimate, most)
+        found = max(filter(None, (lower, least)), default=None)
+    if found is None:
+        return None
+    load = _UNCONFIRMED * found
+    level = _familiar(load, counted, settings) if settings.open_loop else float(round(load))
+    return level if level >= search_of(settings).lowest else None
 
 
 def _status(
