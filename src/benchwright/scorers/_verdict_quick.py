@@ -79,10 +79,15 @@ def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
     if "*" in lower or "\n" in lower:
         lower = _of_lines(lower, asked)
     opened = _opened().fullmatch(lower)
-    if opened is None or not _doubts(asked is not None).none_in(words_of(opened["rest"])):
+    if opened is None or not _doubts().none_in(words_of(opened["rest"])):
         return None
-    if asked is not None and compiled(SPEAKS_OF_ELSE).match(lower, opened.end("word")):
-        return None
+    if asked is not None:
+        begin = opened.end("word")
+        said = lower[begin : lower.find(". ", begin + 2) if ". " in lower[begin + 2 :] else len(lower)]
+        if compiled(SPEAKS_OF_ELSE).match(lower, begin):
+            return None
+        if not _judging().none_in(words_of(said)) and compiled(JUDGES).search(said):
+            return None
     return opened["word"] == "yes"
 
 
@@ -105,7 +110,7 @@ def _is_beside(before: str, asked: YesNoQuestion) -> bool:
 def _concluded(lower: str, asked: YesNoQuestion | None) -> bool | None:
     """The verdict of a last sentence that begins with `So yes,`, if nothing in the reply can deny it."""
     found = _concludes().fullmatch(lower)
-    if found is None or not _doubts(False).none_in(words_of(found["before"] + found["rest"])):
+    if found is None or not _doubts().none_in(words_of(found["before"] + found["rest"])):
         return None
     if asked is None:
         return True
@@ -249,7 +254,13 @@ def _opened() -> re.Pattern[str]:
 
 
 @cache
-def _doubts(asked: bool) -> Triggers:
+def _doubts() -> Triggers:
     """The words by which the full reader takes another verdict, or none, from such a reply."""
-    patterns = (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED, *((JUDGES,) if asked else ()))
-    return Triggers(patterns, (*STATED_STEMS, *PREDICATE_STEMS, "fazit"))
+    return Triggers(
+        (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED), (*STATED_STEMS, *PREDICATE_STEMS, "fazit")
+    )
+
+
+@cache
+def _judging() -> Triggers:
+    return Triggers((JUDGES,))
