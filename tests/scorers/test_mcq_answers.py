@@ -153,23 +153,7 @@ def metrics_of(rows: list[Scores]) -> dict[str, MetricSummary]:
     aggregator = Aggregator()
     for index, scores in enumerate(rows):
         aggregator.add(index, scores)
-    return {
-        name: MetricSummary(
-            value=found.mean,
-            count=found.count,
-            stddev=0.0,
-            stderr=0.0,
-            sample_stderr=0.0,
-            ci_low=0.0,
-            ci_high=1.0,
-            interval="wilson",
-            min=0.0,
-            max=1.0,
-            with_failures=None,
-            with_failures_count=None,
-        )
-        for name, found in aggregator.summaries().items()
-    }
+    return aggregator.summaries()
 
 
 def test_the_effect_of_guessing_is_printed_beside_the_strict_figure() -> None:
