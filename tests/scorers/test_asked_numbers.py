@@ -292,3 +292,80 @@ def test_the_number_of_the_kind_that_is_asked_for(reply: str, question: str, num
 )  # fmt: skip
 def test_the_number_of_another_thing_is_not_read(reply: str, question: str, other: str) -> None:
     assert read(reply, question) != other
+
+
+LEGS = "How many legs do 14 hens and 9 cows have in total?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "question", "number"),
+    [
+        ('{"hen_legs": 28, "cow_legs": 36, "total_legs": 64}', LEGS, "64"),
+        ('{"total_legs": 64, "total_animals": 23, "cow_legs": 36}', LEGS, "64"),
+        ('```json\n{"hens": 28, "cows": 36, "total": 64}\n```', LEGS, "64"),
+        ('{"legs": {"hens": 28, "cows": 36}, "sum": 64}', LEGS, "64"),
+        ('{"hens": 28, "cows": 36}', LEGS, None),
+        ('{"totalCost": 36, "unitPrice": 12}', "What is the total cost of 3 shirts?", "36"),
+        ('{"cost": 12.5, "change": 7.5}', "Ann pays $12.50 with $20. How much change does she get?", "7.5"),
+        ('{"area": 40, "perimeter": 26}', "What is the area?", "40"),
+        ('{"area": 40, "perimeter": 26}', "How long is the fence?", None),
+        ('{"spent_on_apples": 12, "remaining": 8}', "How much money is left after buying apples?", None),
+        ('{"hours": 2, "minutes": 30}', "How many minutes does it take?", None),
+        ('{"change": 8, "total": 12}', "How much change does she get in total?", None),
+        ('{"final_answer": 42, "steps": 3}', "What is 6 * 7?", "42"),
+        ('{"a": 6, "b": 7, "result": 42}', "What is 6 * 7?", "42"),
+        ('{"calculation": "6 * 7 = 42", "total": 42}', "What is the total of 6 rows of 7?", "42"),
+    ],
+)
+def test_of_several_members_the_one_that_is_called_what_is_asked(
+    reply: str, question: str, number: str | None
+) -> None:
+    assert read(reply, question) == number
+
+
+@pytest.mark.parametrize("other", ["Sarah", "the mother", "her father"])
+@pytest.mark.parametrize("name", ["her son", "his daughter", "their dog"])
+def test_what_is_told_of_a_relative(other: str, name: str) -> None:
+    reply, noun = f"s = 12\n\nSo {other} is 36 and {name} is 12.", name.split()[1]
+    for asked in (name, f"the {noun}"):
+        assert read(reply, f"In 12 years she will be twice as old. How old is {asked} now?") == "12", reply
+    assert read(reply, f"How much older is {other} than {name}?") is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The text gives two different figures: {a} and {b}. It isn't possible to say which of them is right.",
+        "The sources differ: one says {a}, the other {b}.",
+        "The two reports contradict each other: one gives {a}, the other gives {b}.",
+        "There are conflicting figures in the text ({a} and {b}).",
+        "One counted {a} and the other {b}. I can't tell which figure is correct.",
+        "The numbers don't match: the first table says {a} and the second says {b}.",
+        "I can't see a map. If you give me the scale (for example 1 inch = {a} miles), I can work it out.",
+        "I don't see a picture. Please share the lengths, e.g. {a} and {b}, and I'll calculate it.",
+        "There's no table in your message. Could you paste it? For example: Ann: {a}, Bob: {b}.",
+        "I'd need the radius. Once you tell me (say, {a}), I'll compute it.",
+        "The price isn't given. With a price of {a}, for example, it would be {b}.",
+        "No file is attached. Send it and I'll count; a typical file has {a} lines.",
+        "Unfortunately the chart is missing. If the bar is at {a}, say, that means {b}.",
+    ],
+)
+def test_numbers_that_conflict_and_those_of_offers_are_no_answers(reply: str) -> None:
+    for a, b in ((12, 9), ("12,000", "9,500"), (45, 54)):
+        for question in ("How many people came?", "What is the distance in miles?", "How much is it?"):
+            assert read(reply.format(a=a, b=b), question) is None, (reply, question)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Both sources agree: 340 people came.",
+        "The text gives two different figures, but one is a misprint, so the answer is 340.",
+        "The sources differ in detail. In total, 340 people came.",
+        "If you give 3 to Tom, you have 340 left.",
+        "The date is not given, but that does not matter: 170 × 2 = 340.",
+        "If you add both, we can see that it gives 340.",
+    ],
+)
+def test_numbers_beside_words_of_conflict_and_offers(reply: str) -> None:
+    assert read(reply, "How many people came?") == "340"

@@ -231,6 +231,41 @@ def test_numbers_in_the_scale_that_the_question_asks_for(unit: str, asked: str) 
         }
 
 
+@pytest.mark.parametrize(
+    ("short", "word", "zeros"), [("K", "thousand", 3), ("M", "million", 6), ("B", "billion", 9)]
+)
+def test_numbers_written_out_where_the_question_asks_in_a_scale(short: str, word: str, zeros: int) -> None:
+    amount = f"${4_150 * 10 ** (zeros - 2):,}"
+    for reply in (
+        f"$41.5{short}",
+        f"$24{short} + $17.5{short} = $41.5{short}",
+        amount,
+        f"It is {amount}.",
+        f"$41.5 {word}",
+        "41.5",
+    ):
+        for asked in (f"in {word}s of dollars", f"(in $ {word}s)", f"in {word}s", f"in {word} dollars"):
+            row = {"question": f"What was the total {asked}?"}
+            assert gsm8k_answer_strict(ScorerInput(reply, "41.5", row))["correct"], (reply, asked)
+            assert not gsm8k_answer_strict(ScorerInput(reply, "415", row))["correct"], (reply, asked)
+        given = {"question": f"Of 3 {word} units half were sold. What was the total?"}
+        assert reply == "41.5" or not gsm8k_answer_strict(ScorerInput(reply, "41.5", given))["correct"]
+    for asked in ("dozens", "hundreds"):
+        assert not gsm8k_answer_strict(ScorerInput("1200", "12", {"question": f"How many {asked}?"}))[
+            "correct"
+        ]
+
+
+@pytest.mark.parametrize("then", ["→", "⇒", "=>", "->", r"\Rightarrow"])
+def test_the_last_of_several_equations_gives_the_unknown(then: str) -> None:
+    for reply, value in (
+        (f"3x − 6 = 5x + 4 {then} −10 = 2x {then} x = −5", "-5"), (f"2x + 3 = 11 {then} 2x = 8 {then} x = 4.", "4"),
+        (f"2x = 12 {then} x = 6 {then} y = 4", None), (f"x² = 9 {then} x = 3 or x = −3", None),
+    ):  # fmt: skip
+        found = read_number(reply).number
+        assert (None if found is None else plain_number(found)) == value, reply
+
+
 @pytest.mark.parametrize("name", NO_RESULT)
 def test_where_two_may_be_the_result_none_is_read(name: str) -> None:
     for shape in NO_RESULT[name]:

@@ -111,19 +111,25 @@ _ASKED_SCALES = {
 }
 """Words of a question that ask for a number in these terms, and how much each means."""
 
+_IN_SCALE = r"(?:\(|(?<!\w)(?:in|en|em|how\smany|wie\sviele|combien\sde|cuánt[oa]s)\s)(?:(?:(?:the\s)?nearest|units\sof|terms\sof|whole|full|us|usd|eur|gbp|us\$|[$€£¥])\s?){0,2}"
+
 
 def in_asked_scale(number: Number | None, row: Row | None) -> Number | None:
-    """A number, with what it is in terms that the question asks for: `25 dozen` is 25 if it asks how many dozens.
+    """A number, with what it is in terms that the question asks for: `25 dozen` is 25 if it asks how many dozens, `$4.15M` is 4.15 if
+    it asks for millions.
 
     >>> in_asked_scale(Number(Fraction(300), other=(Fraction(25),)), {"question": "How many dozens?"}).same
     (Fraction(25, 1),)
     """
     question = (row or {}).get("question")
-    if number is None or not number.other or not isinstance(question, str):
+    if number is None or not isinstance(question, str) or not (number.other or abs(number.value) >= 1_000):
         return number
     for words, scale in _ASKED_SCALES.items():
         without = number.value / scale
-        if without in number.other and re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)", question):
+        written_out = scale >= 1_000 and abs(number.value) >= scale  # nobody has 4,150,000 millions
+        if (written_out or without in number.other) and re.search(
+            rf"(?i){_IN_SCALE}(?:{words})(?!\w)", question
+        ):
             others = tuple(one for one in number.other if one != without)
             return number._replace(same=(*number.same, without), other=others)
     return number

@@ -11,6 +11,7 @@ from benchwright.scorers._mcq.view import lower_alike, without_reasoning
 from benchwright.scorers._quantity.asides import is_example
 from benchwright.scorers._quantity.expressions import Number
 from benchwright.scorers._quantity.labels import is_doubtful, is_of_another_kind, labelled_as, values_of
+from benchwright.scorers._quantity.members import asked_member, members_of
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.passage import Passage, passage_of
 from benchwright.scorers._quantity.patterns import caseless, compiled
@@ -28,7 +29,7 @@ _SAYS_AGAIN = r"\s*(?:(?:that|this|it)(?:'s|\s(?:is|equals|would\sbe|comes\sto|w
 _FIRMLY = r"\s*(?:that|this|it)(?:'s|\sis)\s\d"
 """Begins one that may be a conclusion as well, if it is not the same."""
 _TELLS = r"(?:is|has|gets|earns|pays|owns|weighs|needs|receives|scored|scores|costs?|got|had|was|walks|walked|ran|runs|saved|saves|sold|sells|bought|makes|made|gave|ate|=)"
-_NAMED = rf"(?:^|[,;:]\s|(?<!\w)(?i:and|while|but|so|then|therefore|thus|hence|that)[,:]?\s)(?P<name>[A-Z][^\W\d_]+|[Tt]he\s[a-z]+)\s{_TELLS}\s(?:now\s|exactly\s|only\s|about\s)?(?P<number>[$€£]?\d[\d,.]*(?<![,.]))"
+_NAMED = rf"(?:^|[,;:]\s|(?<!\w)(?i:and|while|but|so|then|therefore|thus|hence|that)[,:]?\s)(?P<name>[A-Z][^\W\d_]+|(?:[Tt]he|[Hh]er|[Hh]is|[Tt]heir)\s[a-z]+)\s{_TELLS}\s(?:now\s|exactly\s|only\s|about\s)?(?P<number>[$€£]?\d[\d,.]*(?<![,.]))"
 """A clause that tells a number of somebody or something."""
 _COMPARES = r"(?<!\w)(?:and|or|than|more|fewer|less|\w{3,8}er(?=\s(?:is|was|are|does|did))|together|altogether|total|both|difference|sum|average|combined|left|remain\w*|after|before|times|share|each|percent\w*)(?!\w)"
 """In a question that asks for more than what is told of one person."""
@@ -52,6 +53,9 @@ def read_asked(text: str, mark: Mark | None, row: Row | None) -> ReadNumber:
     if not said or len(said) > _LONG:
         return read_number(text, mark)
     asked = _asked_part(question)
+    if (members := members_of(said)) is not None:
+        member = asked_member(members, (asked or question).lower())
+        return ReadNumber(None, "several") if member is None else read_number(member, mark)
     small, unit = (asked or question).lower(), asked_unit(asked.lower())
     end = len(said) if unit is None else _without_conversions(said, unit)
     found = read_number(said[:end] if end < len(said) else text, mark)
@@ -379,7 +383,7 @@ def _of_asked(text: str, asked: str) -> str | None:
     head = asked.split(" if ")[0]
     about = [
         one for one in told if compiled(rf"(?<!\w){one['name']}(?!\w)").search(head)
-        or (one["name"][:4].lower() == "the " and compiled(rf"(?<!\w)the\s\w*{one['name'][4:]}(?!\w)").search(head.lower()))
+        or (" " in one["name"] and compiled(rf"(?<!\w)(?:the|her|his|their)\s\w*{one['name'].split()[1]}(?!\w)").search(head.lower()))
     ]  # fmt: skip
     return about[0]["number"] if len(about) == 1 else None
 

@@ -11,7 +11,7 @@ from itertools import islice
 from sys import maxsize
 
 from benchwright.scorers._mcq.view import lower_alike
-from benchwright.scorers._quantity.asides import Asides
+from benchwright.scorers._quantity.asides import Asides, is_example
 from benchwright.scorers._quantity.expressions import Expression, Expressions
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.patterns import caseless, compiled, small_letters
@@ -82,13 +82,31 @@ _DECLINE_STEMS = (
     "невозможно", "недостаточно", "depends", "无法", "不知道", "没有", "わかり", "inconsistent", "contradict", "нет ",
 )  # fmt: skip
 _UNDETERMINED = (
-    rf"(?:(?<!\w)(?:cannot|can't|can\snot|unable\sto|impossible\sto|not\spossible\sto|no\sway\sto)\s(?:\w+\s)?{_TELL}"
+    rf"(?:(?<!\w)(?:cannot|can't|can\snot|unable\sto|impossible\sto|(?:not|isn't|wasn't)\spossible\sto|no\sway\sto)\s(?:\w+\s)?{_TELL}"
     r"|(?:not|n't)\senough|(?:insufficient|too\slittle)\s(?:information|data|details)|(?:not|n't)\s(?:\w+\s)?(?:provide|give|contain|have)\s(?:us\s)?(?:enough|sufficient)"
     r"|inconsistent|contradict|(?:not|n't)\s(?:\w+\s)?(?:stated|given|known|specified|mentioned|provided)|(?<!\w)no\s(?:such\s|valid\s|possible\s|real\s)?(?:solutions?|answer|number|value)(?!\w)|keine\s(?:\w+\s)?lösung|pas\sde\ssolution|(?:sin|no\stiene)\ssolución|нет\sрешени"
     r"|(?:kann|lässt\ssich)\s(?:\w+\s)?nicht\s(?:bestimm|berechn|beantwort|sagen)\w*|nicht\s(?:genug|genügend)|pas\sassez\sd|impossible\sde|no\s(?:se\spuede|hay\ssuficiente|es\sposible)"
     r"|недостаточно|невозможно|无法|没有足够)"
 )
 _REFUSES = r"(?<!\w)(?:cannot|can't|can\snot|unable\sto|won't|not\sable\sto)\s(?:help|assist|comply|support|do\sthat|fulfil|predict|forecast)|(?<!\w)(?:rather\snot|prefer\snot\sto|won't|will\snot|refuse\sto)\s(?:pick|choose|give|name|commit|say)(?!\w)|(?<!\w)no\s(?:single|universally|generally|one)\s(?:\w+\s)?(?:\w+\s)?answer"
+_FIGURES = r"(?:figures?|numbers?|values?|answers?|estimates?|counts?|totals?|dates?|amounts?|ages?|statements?|claims?|sources?|accounts?|reports?|records?|texts?|passages?|documents?|articles?|versions?)"
+_CONFLICT = (
+    rf"(?<!\w)(?:(?<!the\s)(?:two|three|several|multiple|both)\s(?:(?:\w+,?\s)?(?:different|differing|distinct|competing)\s)(?:\w+\s)?{_FIGURES}|(?:conflicting|contradictory|contradicting|inconsistent|irreconcilable)\s(?:\w+\s)?(?:information|data|{_FIGURES})"
+    rf"|{_FIGURES}\s(?:\w+\s){{0,3}}?(?:differ|disagree|conflict|contradict|clash|(?:do\snot|don't)\s(?:agree|match)|(?:are|is)\s(?:\w+\s)?(?:inconsistent|contradictory|conflicting|in\sconflict|at\sodds))"
+    rf"|which\s(?:of\s(?:them|the\s(?:two|three)|these)|one|{_FIGURES})\s(?:is|was)\s(?:right|correct|true|accurate|reliable))(?!\w)"
+)
+"""What says that there are several numbers, of which the reply does not know the right one."""
+_OFFER = (
+    r"(?<!\w)(?:if|once|when|as\ssoon\sas)\s(?:you|it|the|they|i\s(?:had|knew))(?!\w)[^.!?\n]{0,200}?(?<!\w)(?:i|we)(?:'ll|'d|\s(?:can|could|will|would))\s(?:\w+\s){0,3}?(?:help|work|calculate|compute|tell|give|find|solve|answer|figure|do|walk|show|estimate|convert|determine|get|run|redo)(?!\w)"
+    r"|(?<!\w)(?:i|we)(?:'ll|'d|\s(?:can|could|will|would))\s[^.!?\n]{0,80}?(?<!\w)(?:if|once|as\ssoon\sas)\syou\s(?:can\s|could\s)?(?:give|share|send|tell|provide|let|upload|paste|attach|describe|type|confirm|specify)(?!\w)"
+    r"|(?<!\w)(?:please|(?:could|can|would)\syou)\s(?:\w+\s)?(?:give|share|send|tell|provide|let|upload|paste|attach|describe|type|confirm|specify|clarify)(?!\w)"
+)
+"""A sentence that offers to answer when something is given."""
+_MISSING = (
+    r"(?:(?:cannot|can't|can\snot|don't|do\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?(?:see|open|view|access)|(?:is|are|was|were|seems?\sto\sbe)\s(?:\w+\s)?missing|(?<!\w)no\s(?:\w+\s){1,3}?(?:attached|included|provided|given|shown|visible|here|in\syour)"
+    r"|(?:not|n't)\s(?:\w+\s)?(?:given|attached|provided|included|shown|stated|specified|mentioned|visible|come\sthrough))(?!\w)"
+)
+"""In a first sentence: what the answer depends on was not given."""
 _NO_VALUE = (
     r"(?<!\w)(?:undefined|meaningless|indeterminate|(?:is|are)\s(?:not|n't)\s(?:well[\s-])?defined|isn't\s(?:well[\s-])?defined|(?:has|have|with)\sno\s(?:(?:numerical|numeric|defined|finite|real|meaningful|definite|mathematical|possible|exact)\s){0,2}(?:value|meaning|result)"
     r"|(?:cannot|can't|can\snot|could\snot|couldn't)\sbe\s(?:\w+ly\s)?(?:computed|calculated|evaluated|defined|assigned|expressed\sas\sa\snumber)|(?:does\snot|doesn't)\sexist"
@@ -256,6 +274,8 @@ class Passage:
         if caseless(_SOURCE).match(text, line if line >= start - 400 else start):
             return start, end
         sentence = self.lower[start:end]
+        if self.search(_OFFER, start, end):
+            return start, end
         if start and self.search(_NOT_NEEDED, start, end):
             return start, end
         if self.search(_MISTAKE, start, end):
@@ -337,6 +357,17 @@ class Passage:
     def refuses(self) -> bool:
         """Whether the text refuses to help."""
         return self.search(_REFUSES) is not None
+
+    def conflicts(self) -> bool:
+        """Whether the text says that there are several numbers and not which one is right."""
+        return self.search(_CONFLICT) is not None
+
+    def lacks(self, at: int) -> bool:
+        """Whether the first sentence says that something was not given, and the one at a place gives an example or supposes it."""
+        end, begin = self.sentence_end(0), self.sentence_start(at)
+        if begin <= end or not self.search(_MISSING, 0, end) or self.search(_BUT, 0, end):
+            return False
+        return is_example(self.small, at) or "=" not in self.text[end:at]
 
     def in_brackets(self, one: Expression) -> bool:
         """Whether an expression is in brackets within a sentence."""

@@ -246,7 +246,7 @@ def _other_marks() -> re.Pattern[str]:
 @cache
 def _elsewhere() -> Triggers:
     """The words of any sentence by which the full reader takes something else than the number of the last one."""
-    patterns = (TIES, passage._CHECK, passage._REFUSES)
+    patterns = (TIES, passage._CHECK, passage._REFUSES, passage._CONFLICT, passage._OFFER, passage._MISSING)
     return Triggers(patterns, (*ANSWER_STEMS, *RESULT_STEMS, "depend"))
 
 
@@ -268,7 +268,7 @@ def _doubts() -> Triggers:
     patterns = (
         asides._NOT, asides._REFERENCE, asides.COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
         asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
-        passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, results._PART_OF, expressions._AND_A_PART,
+        passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, passage._CONFLICT, passage._OFFER, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),
         r"(?<!\w)(?:am|pm|o'clock|uhr|per|pro|je|take|plus|margin|minus|negative?|moins|menos)(?!\w)",

@@ -16,6 +16,7 @@ from benchwright.scorers._conditions import depends, may_depend
 from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
+from benchwright.scorers._quantity.members import asked_member, members_of
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.passage import CALLED_WRONG, CUES, SPAN, passage_of
 from benchwright.scorers._quantity.patterns import caseless, compiled
@@ -145,6 +146,9 @@ def read_fully(text: str, mark: Mark | None = None) -> ReadNumber:
 
 def _read(text: str, mark: Mark | None) -> ReadNumber:
     """The number of a reply without reasoning."""
+    if (members := members_of(text)) is not None:
+        member = asked_member(members, "")
+        return ReadNumber(None, "several") if member is None else _Reader(member, mark).read()
     cut = next_question(text)
     if cut is not None:
         found = _Reader(text[:cut], mark).read()
@@ -401,10 +405,13 @@ class _Reader:
         if self._is_unfinished(last):
             return ReadNumber(None, "unfinished")
         begin = passage.sentence_start(last.start)
+        concludes = passage.search(CONCLUSION, begin, last.start) and not caseless(r"\s*if\s").match(
+            self._text, begin
+        )
         if (
             passage.refuses()
             or passage.declines_after(last.end)
-            or (passage.depends() and not self._passage.search(CONCLUSION, begin, last.start))
+            or (not concludes and (passage.depends() or passage.conflicts() or passage.lacks(last.start)))
         ):
             return ReadNumber(None, "declined")
         if passage.parts() and not self._passage.search(SUM, begin, last.start):

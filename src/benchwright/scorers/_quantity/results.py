@@ -136,6 +136,9 @@ _LINKED = rf"{_AND}|[,:;(–—]|(?<!\w)(?:which|that|qui|que|die|das)(?!\w)"
 _NO_SUBJECT = rf"{_AND}|{_REASON}|(?<!\w)(?:which|that|if|when|after|while|as)(?!\w)"
 _SAID_TO_BE = rf"(?:{_IS}|\s(?:will|would)\sbe\s)$"
 _TOTAL_DIRECTLY = rf"\s(?:{_TOTAL})(?!\w)"
+_THEN = r"(?:[→⇒⟹⟶¿]|[-=]>)\s?[^\W\d_]\s?=\s?[-$€£]?$"
+_UNKNOWN = r"(?<![\w.^])([^\W\d_])(?=\s?=\s?-?\d)"
+"""What an equation gives the value of."""
 _AND_OR_BREAK = rf"{_AND}|[:(]"
 
 
@@ -161,6 +164,8 @@ class Results:
         if inside[-2].reason == "units" and caseless(_IN_ONE_UNIT).fullmatch(
             self._passage.gap(inside, len(inside) - 1)
         ):
+            return self.resolved(inside[-1:], rule)
+        if self._is_solved(inside):
             return self.resolved(inside[-1:], rule)
         claimed = self._claimed(self._outside_brackets(inside))
         inside = self._strong(claimed)
@@ -219,6 +224,15 @@ class Results:
         if not self._explain(inside, at) and not all(map(self._is_beside, inside[at + 1 :])):
             return ReadNumber(None, "several")
         return self._with_same(inside, at, rule)
+
+    def _is_solved(self, inside: list[Expression]) -> bool:
+        """Whether the last of several equations gives the one unknown: `2x = 10 → x = 5`."""
+        gap = self._passage.gap(inside, len(inside) - 1)
+        if inside[-1].number is None or not compiled(_THEN).search(gap):
+            return False
+        begin, end = self._passage.sentence_start(inside[0].start), inside[-1].end
+        unknowns = {one[1] for one in compiled(_UNKNOWN).finditer(self._text, begin, end)}
+        return len(unknowns) == 1 and not self._text[end : self._passage.sentence_end(end)].strip(" *$)")
 
     def _is_told_too(self, inside: list[Expression], at: int, later: int) -> bool:
         """Whether another clause after a result tells a number of its own."""
