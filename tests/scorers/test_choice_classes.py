@@ -421,3 +421,43 @@ def test_a_list_of_options_that_breaks_off_chooses_none(lead: str) -> None:
     for whole, cut in product(range(2, len(lines)), (", but", " because it", " and the")):
         reply = "\n\n".join([lead, *lines[:whole]]).rstrip(".") + cut
         assert extract_choice(reply, CITIES).letter is None, reply
+
+
+@pytest.mark.parametrize(
+    ("replies", "letter"),
+    [
+        (
+            ("C is the one that is not reactive.", "Thus C is the one that is not a metal.", "Statement C is the true one: it is inert.", "So (C) is the odd one out.",
+             "A, B and D react. C is the noble one here.", "Option C is the only one that glows.", "Argon is a gas. C is the correct statement.", "Therefore option C must be the one with eight electrons."),
+            "C",
+        ),
+        (
+            ("C is the one that floats, and B is the one that sinks.", "A is the one that burns. B is the one that stinks. C is the one that glows.", "C is the tempting one.", "C is the one that most people pick.",
+             "C is the one to avoid.", "C is the one that looks right.", "C is the wrong one.", "C is the one that floats. The question asks for another.", "Is C the one that glows?"),
+            None,
+        ),
+        (("Oxygen burns and nitrogen does not. Helium is the noble one here.", "Nitrogen is in the air, and oxygen too. Helium is the lightest one of these."), "D"),
+        (
+            ("Oxygen is the reactive one. Helium is the noble one.", "Helium is the noble one. Oxygen burns.", "Oxygen burns. Helium is the tempting one.", "Oxygen burns. Helium is the one most people pick."),
+            None,
+        ),
+        (("Argon, in 1894. Helium followed a year later.", "Argon. Helium is far lighter.", "Argon (Ar). Oxygen burns, helium floats.", "Argon, by Ramsay in 1894. Nitrogen was known long before."), "C"),
+        (
+            ("Argon. Helium. Nitrogen.", "Argon. Or helium.", "Argon, or helium.", "Argon, in air. Helium, in stars.", "Argon. Actually helium is lighter."),
+            None,
+        ),
+        (("its C, the noble gas. oxygen burns", "thats C.", "i think its C", "its C because argon is inert"), "C"),
+        (("its C string broke. helium or oxygen", "its c and d sides"), None),
+        (
+            ("You'd be forgiven for picking D, since helium comes close. The true optimum, though, is nitrogen (option B).", "One could be excused for choosing A. The correct gas, however, is B.",
+             "It is easy to pick A here. The real answer is B.", "The reflex is to choose D. The right gas, in fact, is nitrogen."),
+            "B",
+        ),
+        (("You'd be forgiven for picking D.", "One could be excused for choosing A.", "It is natural to choose D here."), None),
+    ],
+)  # fmt: skip
+def test_options_that_are_singled_out_open_the_reply_or_are_others_choice(
+    replies: tuple[str, ...], letter: str | None
+) -> None:
+    for reply in replies:
+        assert extract_choice(reply, GASES).letter == letter, reply

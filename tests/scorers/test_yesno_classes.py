@@ -212,3 +212,34 @@ def test_the_word_one_at_the_end_of_a_clause_tells_of_nobody(noun: str) -> None:
         reply = f"A short term can't replace {noun}, so the answer is {word}."
         found = boolean_yesno_strict(ScorerInput(reply, True, {"question": QUESTION}))
         assert getattr(found, "extracted", None) == word, reply
+
+
+@pytest.mark.parametrize(
+    ("question", "replies", "answer"),
+    [
+        ("Is a whale a fish?", ("Is a whale a fish? Yes or no?\n\nNO.", "Is a whale a fish? True or false? False.", "Is a whale a fish? Yes/no?\nNo"), "no"),
+        ("Is a whale a fish?", ("Is a shark a fish? Yes or no?\n\nYes. What of your whale? I can't tell.",), None),
+        ("Is a spider an insect?", ("### Verdict\n❌ No\n\n### Why\n* Insects have six legs", "## Answer\n❌ No.", "❌ **No**, it has eight legs.", "It has eight legs.\n\n✗ No"), "no"),
+        ("Is the number 0 even?", ("An even number is 2k. Since 0 = 2 × 0, it fits. That is all.\n\n✅ **Yes, 0 is even.**\n\nMore?", "✔️ Yes.", "It is 2 × 0.\n✅ Correct"), "yes"),
+        ("Is a spider an insect?", ("Six legs: it has eight.\n✅ No, it is none", "See above.\n❌ Yes"), None),
+        ("Is Helsinki farther north than Stockholm?", ("60.17 > 59.33 → Yes", "60.17 > 59.33 ⇒ yes.", "Helsinki: 60.17\nStockholm: 59.33\n\n60.17 > 59.33 → **Yes**"), "yes"),
+        ("Is it a bird?", ("fur → yes\nmilk → yes\nfeathers → no", "feathers → yes, beak → no"), None),
+        ("Is there any doubt that the Earth goes around the Sun?", ("None whatsoever. It has been established.", "None.", "No doubt.", "No doubt whatsoever.", "There is no doubt about it.", "Not the slightest.", "Absolutely none."), "no"),
+        ("Are there any snakes in Ireland?", ("None.", "None at all!", "Not one.", "None that I know of."), "no"),
+        ("Gibt es Schlangen in Irland?", ("Keine.", "Keine, überhaupt."), "no"),
+        ("Is there a moon around Mars?", ("Not one, but two.", "None of your business?"), None),
+        ("Is Paris the capital of France?", ("No doubt.", "No doubt about it.", "No question about it."), "yes"),
+        ("Is Paris the capital of France?", ("None.", "None whatsoever."), None),
+        ("Can you solve this problem?", ("No problem.",), "yes"),
+        ("Do I need a visa to go from Spain to Portugal?", ("No visa needed. Both are in the EU.", "No visa is required.", "No visa necessary!", "No visa required for Portugal."), "no"),
+        ("Is registration required?", ("No registration needed.", "No registration is required."), "no"),
+        ("Can I enter without a visa?", ("No visa needed.", "No visa is required."), None),
+        ("Is the museum free?", ("No ticket needed.",), None),
+        ("Do I need a visa for Japan?", ("No visa needed if you stay less than 90 days.", "No passport photo needed."), None),
+    ],
+)  # fmt: skip
+def test_verdicts_beside_questions_marks_arrows_and_none(
+    question: str, replies: tuple[str, ...], answer: str | None
+) -> None:
+    for reply in replies:
+        assert read(reply, question) == answer, reply

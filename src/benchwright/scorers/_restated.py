@@ -61,6 +61,10 @@ _THAT = (
 _NOTHING_SAYS = r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
 _NONE_HERE = r"no\s(?:\w+\s)?\w+(?:\s(?:found|detected|here|present|seen|in\ssight|visible|reported|needed|required))?\W*$"
 """A clause that denies what its noun names: `No errors found`."""
+_NOT_NEEDED = r"(?:(?:there(?:'s|\sis)|it\sis)\s)?no\s(?P<what>(?:[\w-]+\s){1,3}?)(?:(?:is|are)\s)?(?:needed|required|necessary)(?=\s?[.,;:!–—]|\s?$|\s(?:for|to|in|when|with|at)\s)"
+_NEED = (
+    r"(?<!\w)(?:need(?:s|ed)?|requir(?:es?|ed)|necessary|must|have\sto|has\sto|mandatory|compulsory)(?!\w)"
+)
 _OPEN_IF_NEGATED = r"clear|obvious|certain|well[\s-]known|safe\sto\ssay|fair\sto\ssay|impossible|unlikely|improbable|implausible|doubtful"
 """Of these, what leaves the rest open if it is negated: `It is not impossible that …`."""
 _PAST = r"(?<!\w)(?:was|were|had|did|used\sto|until|formerly|once|previously)(?!\w)"
@@ -251,6 +255,19 @@ def _that_clause(asked: YesNoQuestion, clause: str, sentence: str, concludes: bo
     return _Found(None if proposed is None else proposed == upheld)
 
 
+def _not_needed(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
+    """`No visa needed.`"""
+    found = _compiled(_NOT_NEEDED).match(clause)
+    if found is None or not asked.english:
+        return None
+    what = {word for word, _ in signed(found["what"], frozenset(asked.words))}
+    if _compiled(r"(?<!\w)(?:without|not|no)(?!\w)|n't").search(asked.text):
+        return _Found(None)  # `Can I enter without a visa?`
+    if _compiled(_CONDITION).search(sentence) or not _compiled(_NEED).search(asked.text):
+        return None
+    return _Found(False) if what and what <= set(asked.words) else None
+
+
 def _advice(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
     """`A helmet is recommended.`"""
     advised = _compiled(_ADVISED).search(clause) if asked.text.startswith("should") else None
@@ -276,6 +293,7 @@ _FORMS = (
     (_ALLOWED, _permission),
     (_NOTHING_SAYS, _nothing_says),
     (_THAT, _that_clause),
+    (_NOT_NEEDED, _not_needed),
     (_ADVISED, _advice),
     (_ALLOWED_ELSEWHERE, _permission_elsewhere),
 )

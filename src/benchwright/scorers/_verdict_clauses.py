@@ -29,6 +29,7 @@ from benchwright.scorers._verdict_phrases import (
 from benchwright.scorers._verdict_words import (
     ADVERBS,
     ANAPHOR,
+    ASKS_FOR_ANY,
     AUX,
     BY_ITSELF,
     CLASSIFIES,
@@ -46,6 +47,7 @@ from benchwright.scorers._verdict_words import (
     LEADS_IN,
     MARKED,
     MEANT,
+    NONE,
     NOT_A_NOUN,
     OPENS_NOTHING,
     OPENS_WEAKLY,
@@ -128,8 +130,11 @@ def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[Spotted
         before = text[max(0, at - REACH) : at]
         if not compiled(NOT_A_NOUN).match(text, word.end()):
             continue
-        if not compiled(LEADS_IN).search(text, max(0, at - 14), at) or is_either(text, at):
+        led = compiled(LEADS_IN).search(text, max(0, at - 14), at)
+        if led is None or is_either(text, at):
             continue
+        if text[led.start()] in "→⇒" and sum(map(text.count, "→⇒")) > 1:
+            continue  # a list: `fur → yes, feathers → no`
         if compiled(r"\s?:\s?[\d.]").match(text, word.end()) or is_asked(text, word.end()):
             continue
         if compiled(SKIPPED_BEFORE).search(before):
@@ -260,6 +265,8 @@ def asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion) 
     """Whether a reply asks itself what it was asked, and not for one of several steps."""
     own, known = set(content(sentences[number].text)), set(asked.words)
     if not own:
+        if number and sentences[number - 1].asks and is_either(sentences[number].text.strip(), 0):
+            return asks_the_same(sentences, number - 1, asked)  # `Is it? Yes or no?`
         return len([*islice((one for one in sentences if one.asks), 2)]) == 1
     return own <= known or len(own & known) >= 0.6 * len(known)
 
@@ -294,6 +301,9 @@ def in_other_words(
             return SpottedVerdict(one.at, phrases()[word["phrase"]], kind, last)
         if at and compiled(r"not(?=\s?(?:[.,;:!–—]|$|because|since))").match(text, at):
             return SpottedVerdict(one.at, False, kind, last)
+    if opens and compiled(NONE).match(text, begin):
+        for_any = compiled(ASKS_FOR_ANY).match(asked.text) and not asked.negative and asked.sign > 0
+        return SpottedVerdict(one.at, False, kind, last) if for_any else None
     if not opens and may[CONDITIONAL] and compiled(CONDITIONAL).search(text):
         return None
     if asked.auxiliary and compiled(r"(?:it|he|she|they|that|there)\sused\sto(?:\sbe)?(?=\s?[,.;]|$)").match(

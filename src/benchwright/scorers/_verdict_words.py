@@ -129,7 +129,7 @@ TRUE_WORDS = (
 )  # fmt: skip
 BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{Y}|{N})(?!\w|'|-\w)"
 LEADS_IN = (
-    r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
+    r"(?:^|[.,;:!?\n(\[{>–—…→⇒]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
     r"|thought|think|believe|lean|leaning|meant|with|answer|respond|says|towards?|aber|mais|pero|но|sage|dirais|diría|direi|diria))\s?$"
 )
 NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
@@ -217,6 +217,15 @@ ANAPHOR = (
     rf"(?:(?P<aux>{AUX})(?P<not>n't|\snot|not)?|(?P<never>won't|can't|shan't|ain't))(?:\s(?:indeed|actually|so|too|though|either|really|at\sall|in\sfact|in\sthis\scase|here|one|that|correct|just\sthat|exactly\sthat|anymore|any\smore|still))*(?=\s?(?:[.,;:!–—)]|$|\sbecause\s|\ssince\s|\sas\s))"
     r"|(?:it|he|she|that|there)(?P<short>'s)\s(?P<not2>not)(?=\s?(?:[.,;:!–—)]|$))|(?:they|we|you)(?P<short2>'re)\s(?P<not3>not)(?=\s?(?:[.,;:!–—)]|$))"
 )
+NONE = (
+    r"(?:(?:absolutely|literally)\s)?(?:none|not\s(?:a\s(?:single\s)?(?:one|shred|trace|bit)|one|any|the\sslightest)|nichts|keine[rns]?|aucune?|ningun[oa]|nessun[oa]|nenhum|nenhuma)"
+    r"(?:\s(?:whatsoever|at\sall|so\sfar|(?:that\s)?(?:i|we)(?:'m|\sam)?\s(?:know|aware|can\ssee)(?:\sof)?|überhaupt|du\stout|en\sabsoluto))?(?=\s?[.,;:!–—]|\s?$)(?!,?\s(?:but|except|aber|mais|pero)(?!\w))"
+)
+ASKS_FOR_ANY = (
+    r"(?:is|are|was|were|will|would)\sthere\s|(?:is|are|was|were|do|does|did|has|have|had|can|could|will)\s(?:\w+\s){0,4}any(?!\w)"
+    r"|gibt\ses\s|(?:est-ce\squ'il\s)?y\s?-?\sa-t-il\s|hay\s|c'è\s|ci\ssono\s|há\s"
+)
+"""`None` answers questions for any of a kind."""
 SAYS_SO = rf"(?P<yes>{any_of(YES_IDIOMS)})|(?P<no>{any_of(NO_IDIOMS)})"
 SPEAKS_OF_ELSE = (
     r"[,!.–—\s]{1,3}(?:(?:i|we)(?:'d|'ll|\s(?:can|could|will|would|do|am))?\s(?:(?:be\s)?(?:happy|glad|able)\s(?:to\s)?)?(?:answer|help|explain|understand|see|know|hear|get|appreciate|realize|realise|check|look|remember|agree\sthat)(?!\w)|(?:there\s(?:are|is)\s(?:\w+\s)?(?:people|those|folks|a\ssaying|a\srumou?r|a\smyth|a\slegend)|(?:some|many|most|lots\sof|plenty\sof|several)\s(?:\w+\s)?(?:people|folks|websites|sites|sources|books|articles|users))"

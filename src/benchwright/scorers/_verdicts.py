@@ -93,6 +93,10 @@ def read_fully(reply: str, asked: YesNoQuestion | None) -> bool | None:
         return _of_object(given, asked)
     text = ReplyText(_without_quotations(reply)).lower.strip().replace("tl;dr", "short answer")
     text = compiled(_PICTURES).sub("", text, count=1)
+    if not text.isascii() and len(compiled(_SIGNED).findall(text)) == 1:
+        text = compiled(_SIGNED).sub("", text)
+    if asked is not None and (noun := compiled(_ASKS_FOR_IT).match(asked.text)):
+        text = compiled(_NO_SUCH.format(noun[1])).sub("none", text)
     if text.startswith(("question:", "q:")):
         return _answer_below(text, asked)
     cut = next_question(text)
@@ -103,6 +107,16 @@ def read_fully(reply: str, asked: YesNoQuestion | None) -> bool | None:
 
 _PICTURES = r"^(?:[⚠❗‼👉➡▶🔹🔸📌💡📝🤔🧠ℹ⭐🔎🔍📢][\ufe0e\ufe0f]?\s?)+"
 """Pictures before a reply that say nothing of its answer, as marks do."""
+
+
+_SIGNED = (
+    r"(?m:^)(?:[✅✔☑✓]\ufe0f?\s?(?=(?:yes|yep|true|correct|ja|oui|sí|sì|sim|да)(?!\w))"
+    r"|[❌✗✘✖]\ufe0f?\s?(?=(?:no|nope|false|incorrect|nein|non|não|нет)(?!\w)))"
+)
+"""A mark before the word that says the same."""
+_ASKS_FOR_IT = r"(?:is|are|was|were|will|would|could)\s(?:there|it|that|this)\s(?:(?:be|any|a|still|really|serious|reasonable)\s){0,3}(doubt|question|problem)"
+_NO_SUCH = r"(?<!\w)(?:there(?:'s|\sis)\s)?no\s{}s?(?:\sabout\s(?:it|that|this))?(?=\s?[.,;:!–—]|$|\s(?:whatsoever|at\sall)(?!\w))"
+"""What denies such a question, and affirms others: `No doubt.`"""
 
 
 def verdict_of_word(word: str) -> bool | None:
@@ -295,9 +309,11 @@ def _marked_line(text: str, asked: YesNoQuestion) -> bool | None:
     last = text.rsplit("\n", 1)[-1].strip()
     if len(last) > 60:
         return None
-    sign = compiled(r"^(?:[^.!?]{0,30}[:=]\s?)?(?P<mark>[✅✔☑✓❌✗✘✖])").search(last)
+    sign = compiled(r"^(?:[^.!?]{0,30}[:=]\s?)?(?P<mark>[✅✔☑✓❌✗✘✖])\ufe0f?\s?").search(last)
     if sign:
-        return sign["mark"] in "✅✔☑✓"
+        good = sign["mark"] in "✅✔☑✓"
+        word = phrased(r"(?!\w|-\w)").match(last, sign.end())
+        return good if word is None or phrases()[word["phrase"]] == good else None
     if asked.options:
         option = compiled(_OPTION).fullmatch(last)
         if option:

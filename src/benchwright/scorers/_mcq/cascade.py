@@ -23,7 +23,15 @@ from benchwright.scorers._mcq.ordinals import stated_ordinals
 from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
-from benchwright.scorers._mcq.statements import Stated, Statement, asserted, refuted, statements
+from benchwright.scorers._mcq.statements import (
+    DESCRIBED,
+    SINGLED,
+    Stated,
+    Statement,
+    asserted,
+    refuted,
+    statements,
+)
 from benchwright.scorers._mcq.texts import OptionTexts, texts_of
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._replies import Span, breaks_off, next_question
@@ -301,7 +309,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     if not named:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
     letters = {letter for one in named for letter in one.value}
-    for kept in (_unlisted, _called_best):
+    for kept in (_opens, _unlisted, _called_best):
         if len(letters) > 1:
             named = kept(view, options, named)
             letters = {letter for one in named for letter in one.value}
@@ -327,8 +335,36 @@ def _unlisted(
 def _called_best(
     view: ReplyText, options: Mapping[str, str], named: list[Span[tuple[str, ...]]]
 ) -> list[Span[tuple[str, ...]]]:
-    """The texts that are called right where they stand."""
-    return [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
+    """The texts that are called right where they stand; or the last one, if it alone is singled out after all others."""
+    best = [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
+    if best or not compiled(r"(?<!\w)one(?!\w)").search(view.lower, named[-1].end if named else 0):
+        return best
+    last, begin = named[-1], sentence_of(view, named[-1].start)
+    alone = all(one.end <= begin and not caseless(DESCRIBED).match(view.lower, one.end) for one in named[:-1])
+    ends = compiled(r"[.!?\n]\s?\S").search(view.text, last.end) is None
+    return [last] if alone and ends and caseless(SINGLED).match(view.lower, last.end) else []
+
+
+_FRAGMENT = (
+    r"[)\]]?(?:\s\([^()\n]{1,60}\))?(?:,\s(?:back\s)?(?:in|on|at|since|from|by|of|around|about|with)\s"
+    r"(?![^.!\n]*(?<!\w)(?:is|are|was|were|be|has|have|had|did|does|do|can|will|would|not|or|and|came|said|which|who|but)(?!\w))[\w\s'-]{1,60})?[.!](?=\s|$)"
+)
+_TURNS = r"\?|(?<!\w)(?:no|nope|not|wait|actually|or|nor|but|however|rather|instead|correction|sorry|hmm+|maybe|perhaps|although|though|yet|either|neither|both|if|else|also|too|aber|nein|oder|mais|ou|pero|wrong|right|correct|answer|so|thus|therefore|hence)(?!\w)|n't"
+
+
+def _opens(
+    view: ReplyText, options: Mapping[str, str], named: list[Span[tuple[str, ...]]]
+) -> list[Span[tuple[str, ...]]]:
+    """The text that is all of the first sentence, or with no more than a date or a place, if nothing behind it chooses."""
+    first = named[0]
+    ends = caseless(_FRAGMENT).match(view.lower, first.end)
+    if ends is None or view.lower[: first.start].strip(" \n([") not in ("", "the", "a", "an"):
+        return named
+    others = [one for one in named if one.value != first.value]
+    if any(one.start < ends.end() or caseless(_FRAGMENT).match(view.lower, one.end) for one in others):
+        return named
+    turns = caseless(_TURNS).search(view.lower, ends.end())
+    return named if turns else [one for one in named if one.value == first.value]
 
 
 def _items(view: ReplyText, options: Mapping[str, str]) -> dict[str, int]:

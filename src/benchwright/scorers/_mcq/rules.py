@@ -103,7 +103,8 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         ("The correct option is B", "The best choice would be B", "My guess is B"),
         rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
         r"|solution|alternative|one|selection|statement|result)|the\s(?:most\s\w{4,12}|best|better)(?:\s(?:one|option|choice|answer|fit|match)|(?:\s(?:next|initial|first|single|overall|possible|available))?\s(?:step|treatment|diagnosis|explanation|description|approach|management|intervention|action|course\sof\saction|test|therapy|interpretation|example|candidate|method|summary|definition))?|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
-        rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
+        rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}"
+        rf"|{_START}the\s(?:true|real|actual|correct|right)\s[\w-]+,?\s(?:though|however|in\sfact|instead),?\s{_BE}{_FILLER}",
         overlaps=True,
     ),
     ChoiceRule(
@@ -151,7 +152,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         '"it is" with the letter at the end of the clause',
         ("It is B.", "That must be B because it adds up", "It is 2263."),
-        rf"{_START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}",
+        rf"{_START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}|(?:(?m:^)|(?<=[.!?,]\s))(?:i\s(?:think|guess|believe)\s)?(?:its|thats){_A_LETTER}",
         ending=STOP,
     ),
     ChoiceRule(

@@ -11,6 +11,7 @@ from benchwright.scorers._mcq.extraction import (
     STOP,
     ChoiceRule,
     caseless,
+    compiled,
     is_word,
     joined_to,
     letter_at,
@@ -59,7 +60,7 @@ REFUTED = (
 # Before a choice: somebody else makes it, or it is called a mistake.
 _BY_OTHERS = (
     r"(?<![^\W_])(?:mistakes?|errors?|traps?|tempt(?:ed|ing|ation)|students?|people|readers|candidates|learners|many|some|others"
-    r"|someone|mistakenly|wrongly|incorrectly)\s(?:(?:is|are|was|be|been|to|who|may|might|could|would|will|often|tend|also|just"
+    r"|someone|mistakenly|wrongly|incorrectly|forgiven|excused|pardoned|(?:understandable|easy|natural|common|instinct|reflex|impulse)(?=\s(?:is\s)?(?:to|for|in)\s))\s(?:(?:for|in|is|are|was|be|been|to|who|may|might|could|would|will|often|tend|also|just"
     r"|simply|mistakenly|wrongly|incorrectly)\s){0,5}$"
 )
 # A letter at the start of a clause, with the text that may be between it and its verdict.
@@ -101,6 +102,16 @@ VERDICT = (
     r"|[)\]]?\s(?:ist\sdie\santwort|est\sla\sréponse|es\sla\srespuesta)\b"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:才?是|为|為)?\s?(?:最)?(?:正确|正確|对(?![应于象比称])|准确|正解|正答)(?!吗|嗎|\?)"
 )
+SINGLED = (
+    r"[)\]]?,?\s(?:is|must\sbe|has\sto\sbe)\s(?:clearly\s|therefore\s|thus\s|indeed\s)?the\s(?:(?P<true>(?:only\s)?(?:true|correct|right|valid|accurate|actual)\s(?:one|statement|claim|sentence))(?!\w)"
+    r"|(?:only\s)?one\s(?:(?:here|of\s(?:these|them|the\s\w+))\s)?(?:that|which|who|with|without)\s|odd\sone\sout(?!\w)"
+    r"|(?!(?:wrong|incorrect|false|untrue|tempting|tricky|other|hard|harder|hardest|easy|easier|easiest|weak|weaker|weakest|closest|popular|common|usual|obvious|next|first|second|third|last|same|odd|new|old|big|little|only|main|interesting|confusing|misleading|best-known|famous|familiar|runner-up)\s)"
+    r"[a-z-]{4,20}\sone(?=\s?[.!:]|\s(?:here|of\sthe|of\sthese|among|in\sth|on\sth)))"
+    r"(?![^.!\n]{0,160}(?:\?|(?<!\w)(?:people|students|many|everyone|everybody|you|i'd|i|we|tempt\w*|traps?|wrong|incorrect|false|mistakes?|eliminat\w*|rul(?:e|ed|es|ing)|exclud\w*|discard\w*|trick\w*|confus\w*|but|however|though|although|whereas|while|unless|if|almost|nearly|closest?|looks?|seems?|appears?|sounds?|not\s(?:correct|right|true|it|the)|n't\s(?:fit|work|match))(?!\w)|(?<![\w'])(?-i:[B-J])(?![\w'])))"
+)
+"""After a letter or a text: it alone is what was asked for, `the one that is not a gas`."""
+DESCRIBED = r"[)\]]?,?\s(?:is|must\sbe|has\sto\sbe)\s(?:\w+\s)?the\s(?:[\w-]+\s)?one(?!\w)"
+_CONCLUDES = r"(?<![^\W_])(?:so|thus|therefore|hence|consequently|daher|donc)(?![^\W_])[^.;!?\n]{0,40}$"
 _WRONG = r"(?:wrong|incorrect|false|impossible|ruled\sout|excluded|eliminated|invalid|out)(?![\w-])"
 _NOT_RIGHT = (
     rf"(?:n't|\s?not)\s(?!only){_ADVERBS}(?:be\s)?{_ADVERBS}"
@@ -311,6 +322,7 @@ def _verdicts(
     possible: set[str | None] = set()
     text = view.text
     verdict, denial, preferred = caseless(VERDICT), caseless(DENIAL), caseless(_PREFERRED)
+    singled: set[int] = set()
     for head in caseless(_HEAD).finditer(text):
         letter = head["letter"].upper()
         at = head.start("letter")
@@ -334,6 +346,9 @@ def _verdicts(
                 rule = RULES["preferred"]
             elif any(caseless(_WOULD_BE).match(text, place) for place in places):
                 possible.add(letter)
+            elif any(_is_singled(view, at, place) for place in places):
+                rule = RULES["verdict"]
+                singled.add(at)
         if (
             rule is None
             or (is_word(text, at) and not _is_called(view, head.start()))
@@ -356,7 +371,19 @@ def _verdicts(
         at = back.start("letter")
         if letter in options and not is_word(text, at) and not texts.covers(view, at):
             taken_back[letter] = max(at, taken_back.get(letter, 0))
+    if singled and len({one["letter"].upper() for one in caseless(_HEAD + DESCRIBED).finditer(text)}) > 1:
+        found = [one for one in found if one.start not in singled]  # each is described
     return found, taken_back, possible
+
+
+def _is_singled(view: ReplyText, at: int, end: int) -> bool:
+    """Whether an option is said to be the one: the true one, or another in a conclusion or in the last sentence."""
+    found = caseless(SINGLED).match(view.text, end)
+    if found is None:
+        return False
+    if found["true"] or not compiled(r"[.!?\n]\s?\S").search(view.text, found.end()):
+        return True
+    return caseless(_CONCLUDES).search(view.text, max(0, at - 60), at) is not None
 
 
 def _heads_clause(view: ReplyText, at: int) -> bool:
