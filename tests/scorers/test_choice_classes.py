@@ -446,8 +446,8 @@ def test_a_list_of_options_that_breaks_off_chooses_none(lead: str) -> None:
             ("Argon. Helium. Nitrogen.", "Argon. Or helium.", "Argon, or helium.", "Argon, in air. Helium, in stars.", "Argon. Actually helium is lighter."),
             None,
         ),
-        (("its C, the noble gas. oxygen burns", "thats C.", "i think its C", "its C because argon is inert"), "C"),
-        (("its C string broke. helium or oxygen", "its c and d sides"), None),
+        (("Only C is true of noble gases.", "Zinc and salt give none, i.e. C.", "its C, the noble gas. oxygen burns", "thats C.", "i think its C", "its C because argon is inert"), "C"),
+        (("its C string broke. helium or oxygen", "its c and d sides", "The gases of the air, i.e. A and C."), None),
         (
             ("You'd be forgiven for picking D, since helium comes close. The true optimum, though, is nitrogen (option B).", "One could be excused for choosing A. The correct gas, however, is B.",
              "It is easy to pick A here. The real answer is B.", "The reflex is to choose D. The right gas, in fact, is nitrogen."),

@@ -70,7 +70,7 @@ def test_yes_and_no_are_read_as_a_careful_reader_reads_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["letters", "yesno"])
-@pytest.mark.parametrize("letter", "abcd")
+@pytest.mark.parametrize("letter", "abcde")
 def test_hard_replies_are_read_rightly_or_not_at_all(kind: str, letter: str) -> None:
     check(f"{kind}_hard_{letter}", lettered if kind == "letters" else verdict, 0.75)
 
@@ -228,7 +228,7 @@ def test_targets_in_other_languages(target: str, right: str) -> None:
     "unit",
     ["yes ", "no, ", "it is true ", "answer is ", "wait ", "if ", "A: 1, ", "{A: 1,", "A is ", "Paris is ", "A: B\n", "answer (",
      "yes or no ", "some people say ", "是", "not a ", "true ", "so no ", "so it is ", "\nQ: ", "B) Paris ", "probably not ", "hold on ",
-     "can't choose ", "yes. ", "No. Yes, Paris. ", "? yes. ", '"a b" ', "the claim ", "some people "],
+     "can't choose ", "yes. ", "No. Yes, Paris. ", "? yes. ", '"a b" ', "the claim ", "some people ", "A is the one that ", "→ yes ", "✅ yes\n", "Paris, in ", "Paris. "],
 )  # fmt: skip
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     def asked(reply: str) -> str | None:

@@ -223,8 +223,12 @@ def test_the_word_one_at_the_end_of_a_clause_tells_of_nobody(noun: str) -> None:
         ("Is the number 0 even?", ("An even number is 2k. Since 0 = 2 × 0, it fits. That is all.\n\n✅ **Yes, 0 is even.**\n\nMore?", "✔️ Yes.", "It is 2 × 0.\n✅ Correct"), "yes"),
         ("Is a spider an insect?", ("Six legs: it has eight.\n✅ No, it is none", "See above.\n❌ Yes"), None),
         ("Is Helsinki farther north than Stockholm?", ("60.17 > 59.33 → Yes", "60.17 > 59.33 ⇒ yes.", "Helsinki: 60.17\nStockholm: 59.33\n\n60.17 > 59.33 → **Yes**"), "yes"),
-        ("Is it a bird?", ("fur → yes\nmilk → yes\nfeathers → no", "feathers → yes, beak → no"), None),
+        ("Is it a bird?", ("fur → yes\nmilk → yes\nfeathers → no", "feathers → yes, beak → no", "In winter → yes; in summer it isn't."), None),
         ("Is there any doubt that the Earth goes around the Sun?", ("None whatsoever. It has been established.", "None.", "No doubt.", "No doubt whatsoever.", "There is no doubt about it.", "Not the slightest.", "Absolutely none."), "no"),
+        ("Is there any doubt that he did it?", ("No doubt he did it.",), None),
+        ("Is water denser than ice?", ("**Verdict:** ✅ Yes\n\nThat is why ice floats.", "It weighs more per litre. ✔️ Yes, it is."), "yes"),
+        ("Is water denser than ice?", ("That is why ice floats.",), None),
+        ("Is Pluto a planet?", ("Not since 2006.", "Not since 2006, when it was reclassified."), "no"),
         ("Are there any snakes in Ireland?", ("None.", "None at all!", "Not one.", "None that I know of."), "no"),
         ("Gibt es Schlangen in Irland?", ("Keine.", "Keine, überhaupt."), "no"),
         ("Is there a moon around Mars?", ("Not one, but two.", "None of your business?"), None),
@@ -235,7 +239,7 @@ def test_the_word_one_at_the_end_of_a_clause_tells_of_nobody(noun: str) -> None:
         ("Is registration required?", ("No registration needed.", "No registration is required."), "no"),
         ("Can I enter without a visa?", ("No visa needed.", "No visa is required."), None),
         ("Is the museum free?", ("No ticket needed.",), None),
-        ("Do I need a visa for Japan?", ("No visa needed if you stay less than 90 days.", "No passport photo needed."), None),
+        ("Do I need a visa for Japan?", ("No visa needed if you stay less than 90 days.", "No passport photo needed.", "No visa needed on short stays, but on long ones it is.", "No visa needed except for work."), None),
     ],
 )  # fmt: skip
 def test_verdicts_beside_questions_marks_arrows_and_none(

@@ -61,7 +61,7 @@ _THAT = (
 _NOTHING_SAYS = r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
 _NONE_HERE = r"no\s(?:\w+\s)?\w+(?:\s(?:found|detected|here|present|seen|in\ssight|visible|reported|needed|required))?\W*$"
 """A clause that denies what its noun names: `No errors found`."""
-_NOT_NEEDED = r"(?:(?:there(?:'s|\sis)|it\sis)\s)?no\s(?P<what>(?:[\w-]+\s){1,3}?)(?:(?:is|are)\s)?(?:needed|required|necessary)(?=\s?[.,;:!–—]|\s?$|\s(?:for|to|in|when|with|at)\s)"
+_NOT_NEEDED = r"(?:(?:there(?:'s|\sis)|it\sis)\s)?no\s(?P<what>(?:[\w-]+\s){1,3}?)(?:(?:is|are)\s)?(?:needed|required|necessary)(?=\s?[.,;:!–—]|\s?$|\s(?:for|to|in|on|if|when|with|at|except|unless|but)(?!\w))"
 _NEED = (
     r"(?<!\w)(?:need(?:s|ed)?|requir(?:es?|ed)|necessary|must|have\sto|has\sto|mandatory|compulsory)(?!\w)"
 )
@@ -260,12 +260,14 @@ def _not_needed(asked: YesNoQuestion, clause: str, sentence: str, concludes: boo
     found = _compiled(_NOT_NEEDED).match(clause)
     if found is None or not asked.english:
         return None
-    what = {word for word, _ in signed(found["what"], frozenset(asked.words))}
+    what, known = content(found["what"]), {word[:5] for word in asked.words}
     if _compiled(r"(?<!\w)(?:without|not|no)(?!\w)|n't").search(asked.text):
         return _Found(None)  # `Can I enter without a visa?`
+    if _compiled(r"(?<!\w)(?:but|except|though|although|however|only)(?!\w)").search(sentence):
+        return _Found(None)
     if _compiled(_CONDITION).search(sentence) or not _compiled(_NEED).search(asked.text):
         return None
-    return _Found(False) if what and what <= set(asked.words) else None
+    return _Found(False) if what and all(word[:5] in known for word in what) else None
 
 
 def _advice(asked: YesNoQuestion, clause: str, sentence: str, concludes: bool) -> _Found | None:
@@ -388,6 +390,8 @@ def _of_the_other(asked: YesNoQuestion, one: _Statement) -> bool:
     others = set(content(second)) - set(content(first))
     if not than or "than" in one.clause or not others & set(one.shared):
         return False
+    if not set(content(first)) & set(one.shared):
+        return False  # `That is why ice floats.`
     return bool(set(content(first)) & set(asked.words) - set(one.shared))
 
 

@@ -125,6 +125,7 @@ def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[Spotted
     """The words for yes and no of a text from `begin` on, and what says that it is true or false, in order."""
     found: list[SpottedVerdict] = []
     may = gate_of(text)
+    arrows = 0 if text.isascii() else sum(map(text.count, "→⇒"))
     for word in compiled(BY_ITSELF).finditer(text, begin) if may[BY_ITSELF] else ():
         at = word.start("word")
         before = text[max(0, at - REACH) : at]
@@ -133,8 +134,8 @@ def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[Spotted
         led = compiled(LEADS_IN).search(text, max(0, at - 14), at)
         if led is None or is_either(text, at):
             continue
-        if text[led.start()] in "→⇒" and sum(map(text.count, "→⇒")) > 1:
-            continue  # a list: `fur → yes, feathers → no`
+        if arrows and text[led.start()] in "→⇒" and (arrows > 1 or text[word.end() :].strip(" .!\n")):
+            continue  # a list or a case: `fur → yes, feathers → no`
         if compiled(r"\s?:\s?[\d.]").match(text, word.end()) or is_asked(text, word.end()):
             continue
         if compiled(SKIPPED_BEFORE).search(before):

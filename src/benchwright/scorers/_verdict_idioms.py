@@ -141,6 +141,7 @@ sem dúvida :: sem_(?:nenhuma_)?dúvida
 물론 :: 물론
 """
 NO_IDIOMS = r"""
+not since 2006 :: not_since_(?:\d{4}|the|january|february|march|april|may|june|july|august|september|october|november|december)
 i'd love to say yes, but :: i(?:'d|_would)_(?:love|like)_to_(?:say|answer)_(?:with_)?(?:a_)?yes,_but
 i wish i could say yes, but :: i_wish_i_could_say_yes,_but
 i fail to see how :: i_(?:(?:fail|struggle)_to|don't|do_not|can't|cannot)_see_how

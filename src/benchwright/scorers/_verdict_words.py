@@ -82,7 +82,7 @@ INSTEAD = r"(?P<subject>[^.,;:!?\n]{2,60}?)(?:'(?:s|re)|\s(?:is|are|was|were))\s
 """`They are mammals, not fish`."""
 NOT_STATED = r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
 SKIPPED_BEFORE = (
-    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b)[^.;!?\n]){0,40}"
+    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b|\bso\si\b)[^.;!?\n]){0,40}"
     r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
     r"|(?<!\w)(?:i|we)\s(?:\w+\s)?(?:thought|assumed|believed|expected)\s(?:that\s)?(?:it\s(?:was|is)\s)?$"
     r"|(?:n't|(?<!\w)not|never)\s(?:think|believe|say|claim|mean)(?:\s[^.,;!?\n]{0,30})?\s$|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)(?<!inclined\s)(?<!have\s)(?<!going\s)(?<!like\s)(?<!safe\s)(?<!fair\s)(?<!is\s)to\s(?:say|answer|reply|respond)(?:\swith)?(?:\sa)?\s$"
@@ -129,7 +129,7 @@ TRUE_WORDS = (
 )  # fmt: skip
 BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{Y}|{N})(?!\w|'|-\w)"
 LEADS_IN = (
-    r"(?:^|[.,;:!?\n(\[{>–—…→⇒]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
+    r"(?:^|[.,;:!?\n(\[{>–—…→⇒]|(?<!\w)(?:so|technically|strictly|basically|faktisch|praktisch|formal|offiziell|techniquement|officiellement|técnicamente|oficialmente|tecnicamente|ufficialmente|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
     r"|thought|think|believe|lean|leaning|meant|with|answer|respond|says|towards?|aber|mais|pero|но|sage|dirais|diría|direi|diria))\s?$"
 )
 NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"

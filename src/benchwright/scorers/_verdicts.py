@@ -110,12 +110,12 @@ _PICTURES = r"^(?:[⚠❗‼👉➡▶🔹🔸📌💡📝🤔🧠ℹ⭐🔎🔍
 
 
 _SIGNED = (
-    r"(?m:^)(?:[✅✔☑✓]\ufe0f?\s?(?=(?:yes|yep|true|correct|ja|oui|sí|sì|sim|да)(?!\w))"
+    r"(?:(?m:^)|(?<=[:.!]\s))(?:[✅✔☑✓]\ufe0f?\s?(?=(?:yes|yep|true|correct|ja|oui|sí|sì|sim|да)(?!\w))"
     r"|[❌✗✘✖]\ufe0f?\s?(?=(?:no|nope|false|incorrect|nein|non|não|нет)(?!\w)))"
 )
 """A mark before the word that says the same."""
 _ASKS_FOR_IT = r"(?:is|are|was|were|will|would|could)\s(?:there|it|that|this)\s(?:(?:be|any|a|still|really|serious|reasonable)\s){0,3}(doubt|question|problem)"
-_NO_SUCH = r"(?<!\w)(?:there(?:'s|\sis)\s)?no\s{}s?(?:\sabout\s(?:it|that|this))?(?=\s?[.,;:!–—]|$|\s(?:whatsoever|at\sall)(?!\w))"
+_NO_SUCH = r"(?<!\w)(?:there(?:'s|\sis)\s)?no\s{}s?(?:\sabout\s(?:it|that|this))?(?=\s?[.,;:!–—]|$|\s(?:whatsoever|at\sall|that|he|she|it|they|there|you|we|i)(?!\w))"
 """What denies such a question, and affirms others: `No doubt.`"""
 
 

@@ -347,7 +347,7 @@ def _called_best(
 
 _FRAGMENT = (
     r"[)\]]?(?:\s\([^()\n]{1,60}\))?(?:,\s(?:back\s)?(?:in|on|at|since|from|by|of|around|about|with)\s"
-    r"(?![^.!\n]*(?<!\w)(?:is|are|was|were|be|has|have|had|did|does|do|can|will|would|not|or|and|came|said|which|who|but)(?!\w))[\w\s'-]{1,60})?[.!](?=\s|$)"
+    r"(?![^.!\n]{0,80}(?<!\w)(?:is|are|was|were|be|has|have|had|did|does|do|can|will|would|not|or|and|came|said|which|who|but)(?!\w))[\w\s'-]{1,60})?[.!](?=\s|$)"
 )
 _TURNS = r"\?|(?<!\w)(?:no|nope|not|wait|actually|or|nor|but|however|rather|instead|correction|sorry|hmm+|maybe|perhaps|although|though|yet|either|neither|both|if|else|also|too|aber|nein|oder|mais|ou|pero|wrong|right|correct|answer|so|thus|therefore|hence)(?!\w)|n't"
 

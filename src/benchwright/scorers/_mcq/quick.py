@@ -17,7 +17,7 @@ from benchwright.scorers._conditions import may_depend
 from benchwright.scorers._mcq.extraction import Extraction, caseless
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import ABSTAINS
-from benchwright.scorers._mcq.statements import DENIAL, REFUTED, UNSAID, VERDICT
+from benchwright.scorers._mcq.statements import DENIAL, REFUTED, SINGLED, UNSAID, VERDICT
 from benchwright.scorers._mcq.texts import COMMON_WORDS, FUNCTION_WORDS, LETTER_INSIDE
 from benchwright.scorers._replies import is_plain
 from benchwright.scorers._triggers import Triggers, may_match, words_of
@@ -59,7 +59,7 @@ def choose_quickly(text: str, options: Mapping[str, str]) -> Extraction | None:
     at = found.end("reason") - len(rest)
     if any(
         caseless(pattern).match(text, place)
-        for pattern in (VERDICT, DENIAL)
+        for pattern in (VERDICT, DENIAL, SINGLED)
         for place in (at, found.end("opens"))
     ):
         return None

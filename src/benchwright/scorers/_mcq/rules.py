@@ -162,7 +162,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "a word of conclusion and a letter that ends the sentence",
         ("So B.", "Therefore: B", "Definitely (B)!"),
         rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
-        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|(?<!is\s)(?<!be\s)(?<!are\s)(?<!was\s)also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|(?<!is\s)(?<!be\s)(?<!are\s)(?<!was\s)also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather|i\.e|namely)"
         rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         ending=HARD_STOP,
         overlaps=True,

@@ -79,7 +79,7 @@ _ADVERBS = (
     r"|obviously|really|in\sfact|by\sfar|also|simply|just|completely|totally|plainly|an?|both)\s){0,4}"
 )
 _ONLY_DOES = (
-    r"(?:has|names|describes|refers\sto|satisfies|meets|contains|qualifies|applies|belongs|counts|represents|fulfil+s|answers|expresses|denotes|defines|mentions|does(?=\s?[.,;!]|\sso)|is\s(?:an?|the))"
+    r"(?:has|names|describes|refers\sto|satisfies|meets|contains|qualifies|applies|belongs|counts|represents|fulfil+s|answers|expresses|denotes|defines|mentions|does(?=\s?[.,;!]|\sso)|is\s(?:an?|the|true|valid|accurate))"
     r"(?!\w)(?![^.;,\n]{0,80}(?:(?<!\w)(?:wrong|incorrect|false|not|no|never|errors?|mistakes?|traps?|distract\w*|outlier|exception|close|part\w*|half|problem|issue|candidates?|rival|option|choice|alternative|serious|real|possible|plausible)(?!\w)|n't))(?![^.;\n]{0,120}(?:\?|\s(?:but|however|though|although|yet)\s))"
 )
 """After `only A`: it is the one of which something holds, and nothing is denied."""
@@ -381,7 +381,9 @@ def _is_singled(view: ReplyText, at: int, end: int) -> bool:
     found = caseless(SINGLED).match(view.text, end)
     if found is None:
         return False
-    if found["true"] or not compiled(r"[.!?\n]\s?\S").search(view.text, found.end()):
+    rest = view.text[found.end() : found.end() + _SENTENCE + 1]
+    last = len(rest) <= _SENTENCE and compiled(r"[.!?\n]\s?\S").search(rest) is None
+    if found["true"] or last:
         return True
     return caseless(_CONCLUDES).search(view.text, max(0, at - 60), at) is not None
 
