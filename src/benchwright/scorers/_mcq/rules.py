@@ -152,7 +152,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         '"it is" with the letter at the end of the clause',
         ("It is B.", "That must be B because it adds up", "It is 2263."),
-        rf"{_START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}|(?:(?m:^)|(?<=[.!?,]\s))(?:i\s(?:think|guess|believe)\s)?(?:its|thats){_A_LETTER}",
+        rf"{_START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}|{_START}(?:its|thats)(?:(?<!\w\sits)(?<!\w\sthats)|(?<=think\sits)|(?<=guess\sits)){_A_LETTER}",
         ending=STOP,
     ),
     ChoiceRule(
