@@ -323,6 +323,12 @@ def test_of_several_members_the_one_that_is_called_what_is_asked(
     assert read(reply, question) == number
 
 
+@pytest.mark.parametrize("verb", ["grow", "increase", "rise", "fall", "drop"])
+def test_what_something_grew_to_is_not_by_how_much(verb: str) -> None:
+    for reply in ("It went up by 15 points, to 47.", "It changed by 15 to 47.", "It was 32 and went to 47."):
+        assert read(reply, f"By how many points did it {verb}?") in ("15", None), reply
+
+
 @pytest.mark.parametrize("other", ["Sarah", "the mother", "her father"])
 @pytest.mark.parametrize("name", ["her son", "his daughter", "their dog"])
 def test_what_is_told_of_a_relative(other: str, name: str) -> None:
@@ -330,6 +336,8 @@ def test_what_is_told_of_a_relative(other: str, name: str) -> None:
     for asked in (name, f"the {noun}"):
         assert read(reply, f"In 12 years she will be twice as old. How old is {asked} now?") == "12", reply
     assert read(reply, f"How much older is {other} than {name}?") is None
+    assert read(reply, f"How old is Sarah's {noun}?") == "12"
+    assert read(reply, "How old is Sarah's cousin?") is None
 
 
 @pytest.mark.parametrize(
@@ -347,6 +355,16 @@ def test_what_is_told_of_a_relative(other: str, name: str) -> None:
         "I'd need the radius. Once you tell me (say, {a}), I'll compute it.",
         "The price isn't given. With a price of {a}, for example, it would be {b}.",
         "No file is attached. Send it and I'll count; a typical file has {a} lines.",
+        "I can't determine that without the lengths. If they are {a} and {b}, for instance, it is {a}.",
+        "Paragraph 1 says {a} people came. Paragraph 3 says {b}.",
+        "According to the first report {a} people came; according to the second, {b}.",
+        "The text doesn't say. Last week it was {a}.",
+        "That is not in the document; only the bonus of {a} is listed.",
+        "There is no mention of it, only of a bonus of {a}.",
+        "The document mentions a bonus of {a} but not a salary.",
+        "We need the base and the height. For example, with base {b} and height 2, it is {a}.",
+        "I would need the length in inches. For {b} inches it would be {a}.",
+        "I couldn't find reliable information about that. In 2020 it was {a}.",
         "Unfortunately the chart is missing. If the bar is at {a}, say, that means {b}.",
     ],
 )
@@ -360,6 +378,7 @@ def test_numbers_that_conflict_and_those_of_offers_are_no_answers(reply: str) ->
     "reply",
     [
         "Both sources agree: 340 people came.",
+        "I couldn't find the exact number. The hall holds about 340 people.",
         "The text gives two different figures, but one is a misprint, so the answer is 340.",
         "The sources differ in detail. In total, 340 people came.",
         "If you give 3 to Tom, you have 340 left.",

@@ -382,8 +382,8 @@ def _of_asked(text: str, asked: str) -> str | None:
         return None
     head = asked.split(" if ")[0]
     about = [
-        one for one in told if compiled(rf"(?<!\w){one['name']}(?!\w)").search(head)
-        or (" " in one["name"] and compiled(rf"(?<!\w)(?:the|her|his|their)\s\w*{one['name'].split()[1]}(?!\w)").search(head.lower()))
+        one for one in told if compiled(rf"(?<!\w){one['name']}(?!\w|['’]s\s)").search(head)
+        or (" " in one["name"] and compiled(rf"(?<!\w)(?:the|her|his|their|\w+['’]s)\s\w*{one['name'].split()[1]}(?!\w)").search(head.lower()))
     ]  # fmt: skip
     return about[0]["number"] if len(about) == 1 else None
 

@@ -69,6 +69,7 @@ _ASKS_SHARE = r"percent|per\scent|prozent|pourcent|porcent|percentual|(?<!\w)wha
 _MORE = r"(?<!\w)how\s(?:many|much)\s(?:more|fewer|less|longer|older|taller|further)(?!\w)"
 
 
+_ASKS_CHANGE = r"(?<!\w)(?:how\s(?:much|many)|by\s(?:what|how)).*\s(?:grow|increase|rise|fall|drop|decrease|change|decline|shrink|climb)(?!\w)"
 _COUNTS = r"(?<!\w)(?:how\smany|wie\sviele|combien\sde|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel)\s(?P<noun>[^\W\d_]{3,})"
 _NOUN = r"\s[^\W\d_]{3,}|\s?°"
 _CONCLUDES = rf"{CONCLUSION}|{SUM}"
@@ -113,6 +114,11 @@ def is_doubtful(passage: Passage, number: Number, question: str, asked: str, bol
         )
     ):
         return True
+    if caseless(_ASKS_CHANGE).search(asked) and any(
+        caseless(r"(?<!\w)to\s[$€£]?$").search(passage.small, max(0, one.start - 5), one.start)
+        for one in places
+    ):
+        return True  # `it grew by 1.5 million, to 4.7 million`
     called = labelled_as(passage, asked, least=1)
     if called is not None and not same(called, number):
         return True

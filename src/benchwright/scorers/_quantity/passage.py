@@ -71,7 +71,7 @@ _SOURCE = r"[*_(]{0,3}(?:\[\^?\d{1,2}\]:?\s|\^\d{1,2}\s|\*\s(?=[a-z])|(?:sources
 _TELL = r"(?:see|view|read|open|tell|determine|answer|calculate|compute|say|give|provide|know|find|solve|verify|confirm|access|help|assist|share|be\s(?:determined|calculated|answered|sure|certain)|look)"
 _DECLINE = (
     rf"(?:(?<!\w)(?:(?:cannot|can't|can\snot|couldn't|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?{_TELL}|(?:isn't|not|n't)\s(?:possible|enough)|impossible\sto|insufficient"
-    r"|do(?:es)?(?:\snot|n't)\s(?:\w+\s)?(?:have|know|say|state|specify|provide|give|mention)|not\s(?:given|specified|stated|provided|mentioned)|unclear|no\sway\sto|unknown"
+    r"|do(?:es)?(?:\snot|n't)\s(?:\w+\s)?(?:have|know|say|state|specify|provide|give|mention)|not\s(?:given|specified|stated|provided|mentioned)|unclear|no\sway\sto|no\smention\sof|unknown"
     r"|kann\sich\snicht|kann\s(?:man\s)?nicht|nicht\s(?:möglich|bekannt|angegeben|genug|genügend)|lässt\ssich\snicht|keine\s(?:angaben|informationen|daten)"
     r"|(?:je\s)?ne\s(?:peux|sais|dispose|connais)|impossible\sde|pas\sassez|ne\spermet\spas|no\s(?:puedo|sé|tengo|es\sposible|se\spuede|dispongo|hay\ssuficiente)"
     r"|não\s(?:posso|sei|tenho|é\spossível|há)|non\s(?:posso|so|è\spossibile|ho)|не\s(?:могу|знаю|имею|хватает|указан\w*)|невозможно|недостаточно|depends\son)"
@@ -84,7 +84,7 @@ _DECLINE_STEMS = (
 _UNDETERMINED = (
     rf"(?:(?<!\w)(?:cannot|can't|can\snot|unable\sto|impossible\sto|(?:not|isn't|wasn't)\spossible\sto|no\sway\sto)\s(?:\w+\s)?{_TELL}"
     r"|(?:not|n't)\senough|(?:insufficient|too\slittle)\s(?:information|data|details)|(?:not|n't)\s(?:\w+\s)?(?:provide|give|contain|have)\s(?:us\s)?(?:enough|sufficient)"
-    r"|inconsistent|contradict|(?:not|n't)\s(?:\w+\s)?(?:stated|given|known|specified|mentioned|provided)|(?<!\w)no\s(?:such\s|valid\s|possible\s|real\s)?(?:solutions?|answer|number|value)(?!\w)|keine\s(?:\w+\s)?lösung|pas\sde\ssolution|(?:sin|no\stiene)\ssolución|нет\sрешени"
+    r"|inconsistent|contradict|but\s(?:not|no)\s(?:an?|the|her|his|its|their|any|figure|number)(?!\w)|(?:not|n't)\s(?:\w+\s)?(?:stated|given|known|specified|mentioned|provided)|(?<!\w)no\s(?:such\s|valid\s|possible\s|real\s)?(?:solutions?|answer|number|value)(?!\w)|keine\s(?:\w+\s)?lösung|pas\sde\ssolution|(?:sin|no\stiene)\ssolución|нет\sрешени"
     r"|(?:kann|lässt\ssich)\s(?:\w+\s)?nicht\s(?:bestimm|berechn|beantwort|sagen)\w*|nicht\s(?:genug|genügend)|pas\sassez\sd|impossible\sde|no\s(?:se\spuede|hay\ssuficiente|es\sposible)"
     r"|недостаточно|невозможно|无法|没有足够)"
 )
@@ -96,6 +96,8 @@ _CONFLICT = (
     rf"|which\s(?:of\s(?:them|the\s(?:two|three)|these)|one|{_FIGURES})\s(?:is|was)\s(?:right|correct|true|accurate|reliable))(?!\w)"
 )
 """What says that there are several numbers, of which the reply does not know the right one."""
+_ATTRIBUTED = r"(?<!\w)(?:according\sto\s[^.;,\n]{1,40},?|says|claims|states|reports|estimates?|puts|counted)\s[^.;,\n]{0,60}"
+"""What a source says."""
 _OFFER = (
     r"(?<!\w)(?:if|once|when|as\ssoon\sas)\s(?:you|it|the|they|i\s(?:had|knew))(?!\w)[^.!?\n]{0,200}?(?<!\w)(?:i|we)(?:'ll|'d|\s(?:can|could|will|would))\s(?:\w+\s){0,3}?(?:help|work|calculate|compute|tell|give|find|solve|answer|figure|do|walk|show|estimate|convert|determine|get|run|redo)(?!\w)"
     r"|(?<!\w)(?:i|we)(?:'ll|'d|\s(?:can|could|will|would))\s[^.!?\n]{0,80}?(?<!\w)(?:if|once|as\ssoon\sas)\syou\s(?:can\s|could\s)?(?:give|share|send|tell|provide|let|upload|paste|attach|describe|type|confirm|specify)(?!\w)"
@@ -103,10 +105,12 @@ _OFFER = (
 )
 """A sentence that offers to answer when something is given."""
 _MISSING = (
-    r"(?:(?:cannot|can't|can\snot|don't|do\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?(?:see|open|view|access)|(?:is|are|was|were|seems?\sto\sbe)\s(?:\w+\s)?missing|(?<!\w)no\s(?:\w+\s){1,3}?(?:attached|included|provided|given|shown|visible|here|in\syour)"
+    r"(?:(?:cannot|can't|can\snot|couldn't|could\snot|don't|do\snot|didn't|unable\sto|not\sable\sto|no\sway\sto|impossible\sto|n't\spossible\sto|not\spossible\sto)\s(?:\w+\s)?(?:see|open|view|access|find|determine|tell|say|answer|know|count|work\sout|(?:have|give)\s(?:any|enough|reliable|the\sdata))(?!\s[^.\n]*(?<!\w)(?:exact|precise|sure|certain))|(?:is|are|was|were|seems?\sto\sbe)\s(?:\w+\s)?missing|(?<!\w)no\s(?:\w+\s){1,3}?(?:attached|included|provided|given|shown|visible|here|in\syour)"
+    r"|does(?:\snot|n't)\s(?:\w+\s)?(?:say|state|specify|mention|tell|contain|include|list)|not\sin\sthe\s(?:text|document|passage|table|article|data)|(?<!\w)no\smention\sof|(?<!\w)n/a|(?:not|n't)\senough\s(?:information|data)|(?<!\w)i(?:'d|\swould)\sneed"
     r"|(?:not|n't)\s(?:\w+\s)?(?:given|attached|provided|included|shown|stated|specified|mentioned|visible|come\sthrough))(?!\w)"
 )
 """In a first sentence: what the answer depends on was not given."""
+_SUPPOSES = r"\s*(?:if|suppose|supposing|assuming|say)(?!\w)"
 _NO_VALUE = (
     r"(?<!\w)(?:undefined|meaningless|indeterminate|(?:is|are)\s(?:not|n't)\s(?:well[\s-])?defined|isn't\s(?:well[\s-])?defined|(?:has|have|with)\sno\s(?:(?:numerical|numeric|defined|finite|real|meaningful|definite|mathematical|possible|exact)\s){0,2}(?:value|meaning|result)"
     r"|(?:cannot|can't|can\snot|could\snot|couldn't)\sbe\s(?:\w+ly\s)?(?:computed|calculated|evaluated|defined|assigned|expressed\sas\sa\snumber)|(?:does\snot|doesn't)\sexist"
@@ -360,14 +364,21 @@ class Passage:
 
     def conflicts(self) -> bool:
         """Whether the text says that there are several numbers and not which one is right."""
-        return self.search(_CONFLICT) is not None
+        if self.search(_CONFLICT):
+            return True
+        told = islice(caseless(_ATTRIBUTED).finditer(self.small), CUES) if self.may[_ATTRIBUTED] else ()
+        values = {frozenset(self.numbers.operands(*one.span())) for one in told}
+        return len(values - {frozenset()}) > 1
 
     def lacks(self, at: int) -> bool:
         """Whether the first sentence says that something was not given, and the one at a place gives an example or supposes it."""
         end, begin = self.sentence_end(0), self.sentence_start(at)
+        if is_example(self.small, at) and not self.usable(0, begin):
+            return True
         if begin <= end or not self.search(_MISSING, 0, end) or self.search(_BUT, 0, end):
             return False
-        return is_example(self.small, at) or "=" not in self.text[end:at]
+        supposed = is_example(self.small, at) or caseless(_SUPPOSES).match(self.small, begin)
+        return bool(supposed) or "=" not in self.text[end:at]
 
     def in_brackets(self, one: Expression) -> bool:
         """Whether an expression is in brackets within a sentence."""

@@ -246,7 +246,15 @@ def _other_marks() -> re.Pattern[str]:
 @cache
 def _elsewhere() -> Triggers:
     """The words of any sentence by which the full reader takes something else than the number of the last one."""
-    patterns = (TIES, passage._CHECK, passage._REFUSES, passage._CONFLICT, passage._OFFER, passage._MISSING)
+    patterns = (
+        TIES,
+        passage._CHECK,
+        passage._REFUSES,
+        passage._CONFLICT,
+        passage._OFFER,
+        passage._MISSING,
+        passage._ATTRIBUTED,
+    )
     return Triggers(patterns, (*ANSWER_STEMS, *RESULT_STEMS, "depend"))
 
 
@@ -267,7 +275,7 @@ def _doubts() -> Triggers:
     signs = r"\s?(?:%|"  # signs are no part of the texts that are read here
     patterns = (
         asides._NOT, asides._REFERENCE, asides.COMPARED, asides._THAN, asides._DIGITS, asides._DENIES, asides._NOT_ENOUGH,
-        asides._NEAREST, asides._EFFORT, asides._GUESS, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
+        asides._NEAREST, asides._EFFORT, asides._GUESS, asides._EXAMPLE, passage._CHECK, passage._NOT_NEEDED, passage._MISTAKE, asides._WOULD_BE, asides._THAN_ONE, passage._OTHERS,
         passage._SUPPOSED, passage._NAMED_WRONG, passage._DECLINE, passage._UNDETERMINED, passage._NO_VALUE, passage._REFUSES, passage._CONFLICT, passage._OFFER, results._PART_OF, expressions._AND_A_PART,
         expressions._OF_PART, expressions._DOZEN, expressions._MONTH, scale_pattern().pattern, spelled_pattern().pattern,
         expressions._PERCENT.replace(signs, r"\s(?:"), expressions._BOUND.replace("|[<>≤≥]", ""),
