@@ -20,7 +20,7 @@ HOSTILE = (
     .decode("utf-16")
 )
 """Markup, a formula, escapes of terminals, marks that turn text, Markdown, LaTeX, templates and SQL in one text."""
-KEYS = ("topic", "accuracy_strict", "B", "judge_score", "length")
+KEYS = ("topic", "accuracy_strict", "B", "length")
 """Names that users give: columns of data and metrics. They are hostile wherever they are keys."""
 
 _FIXED = {

@@ -77,6 +77,7 @@ IN_ONE_PROCESS = [
     ["compare", "1", "2"],
     ["report", "1", "-o", "page.html"],
     ["token", "list"],
+    ["store", "copy", ".", "copied.db"],
     ["bless", "1", "--as", "base"],
     ["gate", "1", "--policy", "policy.toml"],
     ["labels", "1", "--export", "labels.csv"],

@@ -163,6 +163,6 @@ def test_rows_are_given_in_order_with_their_requests_and_nothing_is_sent(folder:
 
 
 def test_every_declared_strategy_has_its_class() -> None:
-    from benchwright.benchmarks._strategies import _CLASSES
+    from benchwright.benchmarks._strategies import _CLAIMS
 
-    assert set(_CLASSES) == set(STRATEGIES)
+    assert set(_CLAIMS) == set(STRATEGIES)

@@ -246,7 +246,7 @@ def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
         ["show", "1", "3"], ["show", "3", "20"], ["list"], ["list", "--json"], ["compare", "1", "2"], ["compare", "7", "8", "--json"],
         ["export", "7", "--format", "csv"], ["export", "3", "--format", "jsonl"], ["export", "1", "--baseline", "base", "--force"],
         *(["report", str(number), "-o", f"{number}.html"] for number in range(1, 10)), ["report", "1", "2", "-o", "both.html"],
-        ["token", "add", "ann"], ["token", "list"],
+        ["token", "add", "ann"], ["token", "list"], ["store", "copy", ".", "copied.db"],
         ["gate", "1", "--policy", "../data/policy.toml", "--junit", "gate.xml", "--markdown", "gate.md"],
         ["gate", "1", "--policy", "../data/policy.toml", "--baseline", "base", "--json"],
         ["bless", "1", "--as", "main", "--force"], ["bless", "--list"],

@@ -51,6 +51,7 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
         "recorded",
         "ttft_s",
         "labels",
+        "judged",
         "distributions",
         "command",
         "params",

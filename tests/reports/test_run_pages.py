@@ -34,11 +34,13 @@ class Elements(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[tuple[str, str]] = []
         self._open: list[str] = []
+        self._goes_on = False
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "img", "input"):
+        self._goes_on = tag == "wbr"  # a place where a long word may be broken
+        if tag not in ("meta", "img", "input", "wbr"):
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -47,8 +49,11 @@ class Elements(HTMLParser):
                 pass
 
     def handle_data(self, data: str) -> None:
-        if self._open:
+        if self._goes_on:
+            self.texts[-1] = (self.texts[-1][0], self.texts[-1][1] + data)
+        elif self._open:
             self.texts.append((self._open[-1], data))
+        self._goes_on = False
 
     def inside(self, tag: str) -> list[str]:
         return [text for name, text in self.texts if name == tag]

@@ -278,11 +278,11 @@ def assert_files_agree(folder: Path, result: Any, native: bool) -> None:
         folder / "result" / "scripted", DataProvider("v3", MINI.path, None, "mini"), scores=folder / "again", native=native
     )  # fmt: skip
     assert stored.failed == result.summary.failed
-    for name, tally in stored.board.tallies.items():
+    for name, (right, rows) in stored.board.tallies.items():
         metric = result.metrics[name]
-        assert (tally.rows, tally.accuracy) == (metric.count, metric.value), name
+        assert (rows, right / rows) == (metric.count, metric.value), name
         head, *wrong = score_lines(folder, name)
-        assert (head["total_count"], head["accuracy"]) == (tally.rows, tally.accuracy)
+        assert (head["total_count"], head["accuracy"]) == (rows, right / rows)
         read_back = (folder / "again" / f"BFCL_v3_{name}_score.json").read_text(encoding="utf-8").splitlines()
         assert [line["error_type"] for line in wrong] == [
             json.loads(line)["error_type"] for line in read_back[1:]

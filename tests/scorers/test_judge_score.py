@@ -224,7 +224,8 @@ def test_a_grade_without_a_score_is_a_failure() -> None:
 
 
 def test_own_mapping_replaces_the_built_in_one() -> None:
-    assert graded("GRADE: I", score_mapping={"C": 2, "I": -1}) == {"judge_score": -1.0, "judge_grade": "I"}
+    found = graded("GRADE: I", score_mapping={"C": 2, "I": -1})
+    assert found == {"judge_score": -1.0, "judge_grade": "I", "judge_pass": False}
 
 
 def test_grade_pattern_takes_group_1_of_the_last_match() -> None:

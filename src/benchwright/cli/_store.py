@@ -59,6 +59,6 @@ def _place(named: str) -> Workspace:
 
     here = Path.cwd()
     if "://" not in named and Path(named).is_dir():
-        return find_workspace(here, Path(named))
+        return find_workspace(here, Path(named), None)
     url = named if "://" in named else f"sqlite:///{Path(named).resolve()}"
-    return find_workspace(here, named=lambda root: url)
+    return find_workspace(here, None, lambda root: url)

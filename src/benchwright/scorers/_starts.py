@@ -60,7 +60,7 @@ class WordStarts(dict[str, Sequence[int] | None]):
         lower: the text in lower case, each letter at its place.
 
     >>> WordStarts("it isn't so, is it?")[r"(?:(?<!\\w)is(?!\\w)|n't)"]
-    [3, 5, 13]
+    [5, 13]
     """
 
     __slots__ = ("_lower",)
