@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.store import Workspace, open_store
-from postgres_server import PostgresServer, own_server
+from postgres_server import PostgresServer, own_server, shared_server
 from recording_server import recording
 from waiting import until
 
@@ -107,3 +107,43 @@ def test_a_database_that_does_not_come_back_interrupts_the_run_and_it_can_be_res
         assert done.returncode == 0, done.stdout + done.stderr
     with open_store(Workspace(tmp_path, url=url)) as store:
         assert [sample.sample for sample in store.samples(1)] == list(range(ROWS))
+
+
+def test_the_password_of_a_store_is_written_nowhere(tmp_path: Path) -> None:
+    password = "canary-of-a-password"
+    url = shared_server().url("secret").replace("postgresql:///", f"postgresql://tester:{password}@/")
+    (tmp_path / "quiz.csv").write_text("question,A,B,answer\nOne?,1,2,A\n", encoding="utf-8")
+    said = ""
+    for words in (
+        ["run", "quiz.csv", "--json"],
+        ["show", "1", "--json"],
+        ["list"],
+        ["resume", "1"],
+        ["doctor"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "benchwright", *words, "--store", url],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said += done.stdout + done.stderr
+    said += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()).decode(
+        errors="replace"
+    )
+    with open_store(Workspace(tmp_path, url=url)) as store:
+        said += repr(store) + repr(store.workspace) + repr(store.run(1)) + repr(store.events(1))
+    assert "canary" not in said
+    nobody = url.replace("host=", "host=/nowhere").replace("secret", "other")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchwright", "list", "--store", nobody],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "does not answer" in done.stderr
+    assert "canary" not in done.stderr

@@ -100,9 +100,14 @@ class Workspace(HidesFields, Struct, frozen=True):
         folders = self.run_folders()
         if not folders:
             return f"the workspace {self.root} has no runs yet. Start one with: benchwright run TARGET"
+        lost = (
+            f"the database {self.database.name} was lost"
+            if self.store_url.startswith(SQLITE_URL)
+            else "its records were lost"
+        )
         return (
-            f"no run is on record in {self.root}, but {len(folders)} run folders are in {self.runs}: the "
-            f"database {self.database.name} was lost. List them again with: benchwright doctor"
+            f"no run is on record in {self.root}, but {len(folders)} run folders are in {self.runs}: {lost}. "
+            "List them again with: benchwright doctor"
         )
 
     def network_filesystem(self) -> str | None:
