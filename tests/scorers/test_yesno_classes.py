@@ -247,3 +247,23 @@ def test_verdicts_beside_questions_marks_arrows_and_none(
 ) -> None:
     for reply in replies:
         assert read(reply, question) == answer, reply
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"),
+    [
+        (("On the one hand, yes: it has a filling. On the other hand, no: hardly anyone calls it that. I'll leave it to you.",
+          "On one hand yes, on the other no.", "In one sense yes: bread. In another sense no: it is one piece.",
+          "Einerseits ja, andererseits nein."), None),
+        (("On the one hand, yes: bread. On the other hand, no: one piece. So no.", "In one sense yes, but my answer is no."), "no"),
+        (("$$\\boxed{\\text{No}}$$\n\n(Over the complex numbers the answer would be yes: $x = i$.)",
+          "**No**\n\n(Over the complex numbers, the answer would be yes.)", "Answer: No. Among fractions the answer would be yes.",
+          "So the answer is no (for 8 the answer is yes)."), "no"),
+        (("For this reason, the answer would be yes.", "All in all the answer would be yes."), "yes"),
+    ],
+)  # fmt: skip
+def test_two_sides_are_no_verdict_and_another_case_does_not_replace_one(
+    replies: tuple[str, ...], answer: str | None
+) -> None:
+    for reply in replies:
+        assert read(reply, "Is it a sandwich?") == answer, reply

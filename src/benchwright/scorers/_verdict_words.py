@@ -93,7 +93,7 @@ UNCLEAR = (
     r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
 )
 IF = r"(?<!\w)(?:if(?!\s(?:i|we)\s(?:had|have)\sto)|unless|when(?!\sit\scomes)|once|provided|providing|assuming|as\slong\sas|suppos(?:e|ing)|in\scase|solange|sobald|quand|cuando|quando|когда|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
-OTHER_CASES = r"(?<!\w)(?:otherwise|else|if\snot|in\s(?:all\s|any\s|most\s)?other\scases?|sonst|andernfalls|sinon|de\slo\scontrario|si\sno|altrimenti|caso\scontrário|иначе)[,:]?\s(?:the\sanswer\sis\s|then\s|it's\sa\s)?$"
+OTHER_CASES = r"(?<!\w)(?:on\s(?:the\s)?(?:one|other)(?:\shand)?|in\s(?:one|another)\ssense|einerseits|andererseits|otherwise|else|if\snot|in\s(?:all\s|any\s|most\s)?other\scases?|sonst|andernfalls|sinon|de\slo\scontrario|si\sno|altrimenti|caso\scontrário|иначе)[,:]?\s(?:the\sanswer\sis\s|then\s|it's\sa\s)?$"
 """What follows holds where the condition before does not."""
 MEANT = r"(?<!\w)if\s(?:(?:by\s[^,;.!?\n]{1,40}\s)?you\s(?:mean|meant|are\sasking|ask|want\sto\sknow)|you're\sasking|the\squestion\sis|we\s(?:mean|speak|talk))(?!\w)"
 """A condition that only says how the question is understood."""
@@ -142,7 +142,10 @@ TAKES_BACK = (
     r"|no,\sthat's\snot\sright|actually,|actually\s(?=no|yes)|halt|moment\smal|pardon|perdón|scusa)"
 )
 CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
-OTHER_CASE = r"(?<!\w)(?:note|n\.?b\.?|if|in(?!\s(?:fact|short|conclusion|summary|general|this\scase)\b)|otherwise|elsewhere|were)(?!\w)"
+OTHER_CASE = (
+    r"(?<!\w)(?:note|n\.?b\.?|if|in(?!\s(?:fact|short|conclusion|summary|general|all|this\scase)\b)|otherwise|elsewhere|were|over|under|among"
+    r"|for(?!\s(?:this|that|these|those|which|all|me)\b))(?!\w)"
+)
 """In a sentence that says what the answer would be: it is about another case."""
 REACH = 60
 READ = 200

@@ -336,7 +336,8 @@ def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool]
     for cue in cues:
         if compiled(NOT_STATED).search(text, max(0, cue.start() - 40), cue.start()):
             continue
-        if "would be" in cue[0] and is_remark(text, cue.start()):
+        aside = text.rfind("(", max(0, cue.start() - 80), cue.start()) > text.rfind(")", 0, cue.start())
+        if ("would be" in cue[0] or aside) and is_remark(text, cue.start()):
             continue
         if compiled(r"(?<!\w)(?:long|longer|full)\s$").search(text, max(0, cue.start() - 8), cue.start()):
             continue
