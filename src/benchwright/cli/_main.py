@@ -146,7 +146,12 @@ def _execute(words: list[str], output: Output) -> int:
     from benchwright.config import using_store
 
     with using_store(named):
-        return module.execute(arguments, output)
+        code = module.execute(arguments, output)
+    if not output.as_json and sys.stderr.isatty():
+        output.note(
+            "commands that are named above need the same --store; BENCHWRIGHT_STORE sets it for all of them"
+        )
+    return code
 
 
 def _with_cure(error: Exception) -> BenchwrightError | None:

@@ -27,6 +27,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Copy runs; JSON: `{"copied": [RUN…], "known": [RUN…]}`."""
     from benchwright.core import NotFoundError, UsageError
+    from benchwright.results import plural
     from benchwright.store import named_run, open_existing, open_store
 
     source, target = (_place(each) for each in (arguments.source, arguments.target))
@@ -48,8 +49,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({"copied": copied, "known": known})
     else:
-        was = f"; {len(known)} were there already" if known else ""
-        output.line(f"{len(copied)} runs copied and compared record by record{was}")
+        was = f"; {plural(len(known), 'run')} there already" if known else ""
+        output.line(f"{plural(len(copied), 'run')} copied and compared record by record{was}")
     return 0
 
 

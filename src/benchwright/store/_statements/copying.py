@@ -53,7 +53,7 @@ def copy_runs(
         else:
             raise UsageError(
                 f"run {number} ({run.name}) cannot be copied: the other store has another run of this number "
-                f"({there[number].name}), and copies keep their numbers. Copy into an empty store, or another workspace of it"
+                f"({there[number].name}), and copies keep their numbers. Copy into a store of its own"
             )
     for run in wanted:
         told(run, _copy(source, target, run))
