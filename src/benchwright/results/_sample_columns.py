@@ -315,7 +315,10 @@ COLUMNS: dict[str, SampleColumn] = {
         SampleColumn(
             "grade",
             "text",
-            read=lambda steps: list(map(grade_of, steps.records.column("scores"))),
+            read=lambda steps: [
+                grade_of(scores) if scores is not None and "judge_grade" in scores else None
+                for scores in steps.records.column("scores")
+            ],
             repetitive=True,
         ),
         SampleColumn(

@@ -188,12 +188,14 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
         return None
     for name in _DECIDE:
         if name in scores:
-            return _said(scores[name])
+            value = scores[name]
+            # Truth values are most of them, and decided without a call.
+            return "right" if value is True else "wrong" if value is False else _said(value)
     for name, value in scores.items():
         if name in _OF_JUDGE and (grade := scores.get("judge_grade")) is not None:
             return _said(value) if _is_in_words(str(grade)) else None
         if isinstance(value, bool) and name != "judges_agree":  # which tells of the judges, not of the reply
-            return _said(value)
+            return "right" if value else "wrong"
     return None
 
 

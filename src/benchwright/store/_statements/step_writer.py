@@ -143,7 +143,14 @@ class SampleStepWriter:
         written, self._written = self._written, self._loop.create_future()
         replaced, self._replaced = self._replaced, []
         if self._connection.local:
-            self._ended(written, len(group), self._written_or_why(group, replaced))
+            why: BenchwrightError | None = None
+            try:
+                self._insert_all(group, replaced)
+            except RunOwnedError as error:
+                why = error
+            except self._connection.errors as error:
+                why = self._connection.not_written(error)
+            self._ended(written, len(group), why)
             return
         self._writing = self._loop.run_in_executor(None, self._written_or_why, group, replaced)
         self._writing.add_done_callback(lambda done: self._ended(written, len(group), done.result()))
@@ -250,7 +257,7 @@ class SampleStepWriter:
         self,
         group: list[StepValues],
         replaced: list[tuple[str, Sequence[str], list[str]]],
-        again: str,
+        again: str = "",
     ) -> None:
         execute = self._connection.execute
         self._connection.begin()
