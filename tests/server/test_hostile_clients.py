@@ -240,7 +240,8 @@ def test_a_flood_uses_up_no_descriptors_and_fills_no_log(tmp_path: Path, what: s
             crowd[-1].sendall(
                 b"GET /runs HTTP/1.1\r\nHost: " if what == "half a request" else b"\x00\xff\r\n"
             )
-        assert status(address, "GET /runs HTTP/1.1", "Host: localhost") == 200
+        # Who comes sooner than the crowd is turned away may still meet the limit of connections.
+        until(lambda: status(address, "GET /runs HTTP/1.1", "Host: localhost") == 200)
         assert len(os.listdir(f"/proc/{process.pid}/fd")) < 300
     finally:
         for client in crowd:
