@@ -114,3 +114,31 @@ def test_a_new_workspace_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(8) as threads:
             assert [each.result() for each in [threads.submit(opened) for _ in range(8)]] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    "raised", ["ValueError('x')", "OSError(5, 'disk')", "sqlite3.OperationalError('disk I/O error')"]
+)
+def test_a_driver_whose_library_is_missing_explains_no_error_of_others(tmp_path: Path, raised: str) -> None:
+    """A plain install has no library of PostgreSQL: an error that has nothing to do with it must not be hidden by that."""
+    (tmp_path / "bench.py").write_text(
+        f"import sqlite3\nfrom benchwright import benchmark, scorer\nraise {raised}\n",
+        encoding="utf-8",
+    )
+    program = "import sys; sys.modules['psycopg'] = None; from benchwright.cli import main; sys.exit(main())"
+    for words in (["run", "bench.py"], ["check", "bench.py"], ["list"], ["doctor"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert "psycopg" not in done.stderr, done.stderr
+    unexpected = f"import sqlite3; from benchwright import store; print(store.plain_store_error({raised}))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules['psycopg'] = None; {unexpected}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    asked = [sys.executable, "-c", program, "list", "--store", "postgresql://host/db"]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "pip install 'benchwright[postgres]'" in done.stderr) == (2, True)

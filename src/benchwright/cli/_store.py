@@ -56,10 +56,10 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _place(named: str) -> Workspace:
     """A folder has its own database, whatever its configuration names."""
+    from benchwright.config import named_store
     from benchwright.store import find_workspace
 
     here = Path.cwd()
     if "://" not in named and Path(named).is_dir():
         return find_workspace(here, Path(named), None)
-    url = named if "://" in named else f"sqlite:///{Path(named).resolve()}"
-    return find_workspace(here, None, lambda root: url)
+    return find_workspace(here, None, lambda root: named_store(root, named))

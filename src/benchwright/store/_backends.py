@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,9 @@ from benchwright.store._workspace import Workspace, nearest_workspace
 
 _DRIVERS = {"sqlite": "sqlite_file", "postgresql": "postgres", "memory": "sqlite_memory"}
 """Files of drivers by the scheme of their URLs. Each is imported only when a store is opened."""
+
+
+_HOME = "benchwright.store._drivers"
 
 
 def open_store(place: str | Workspace, *, read_only: bool = False) -> Store:
@@ -78,10 +82,12 @@ def store_problems(
 
 def plain_store_error(error: Exception) -> StoreError | None:
     """An exception that a driver let through, with its cause and cure; None for other exceptions."""
-    for scheme in _DRIVERS:
-        driver = _kind(f"{scheme}://")
-        if isinstance(error, driver.errors):
-            return driver.plain_error(error)
+    # Only of those that were loaded: no other can have raised it, and its library may not be installed.
+    for file in _DRIVERS.values():
+        module = sys.modules.get(f"{_HOME}.{file}")
+        if module is not None and isinstance(error, module.DRIVER.errors):
+            found: StoreError = module.DRIVER.plain_error(error)
+            return found
     return None
 
 
@@ -105,4 +111,4 @@ def _kind(url: str) -> type[Driver]:
             f"{wrong}; known: {', '.join(_DRIVERS)}.{suggest(scheme, list(_DRIVERS)) if colon else ''} "
             "Write it as in sqlite:////srv/evals/.benchwright/benchwright.db"
         )
-    return cast("type[Driver]", import_module(f"benchwright.store._drivers.{file}").DRIVER)
+    return cast("type[Driver]", import_module(f"{_HOME}.{file}").DRIVER)
